@@ -109,6 +109,34 @@ def test_a_capture_at_the_receiver_says_what_it_does_not_see(
     assert "Packets do not tell" in shown
 
 
+@pytest.mark.parametrize("end", ["client", "server"])
+@pytest.mark.parametrize("path", ["a", "b"])
+def test_an_interface_that_was_not_captured_is_no_join_that_was_not_made(
+    end: str, path: str, captures: Mapping[str, list[str]]
+) -> None:
+    (one,) = [
+        file.replace("server-", f"{end}-") for file in captures["healthy"] if f"-{path}." in file
+    ]
+    told = json.loads(RUNNER.invoke(app, ["trace", "--explain", "--json", one]).stdout)
+    (cause, *_) = told["connections"][0]["causes"]
+    assert cause["name"] == "not_captured"
+    assert "went over subflows that the capture does not hold" in cause["evidence"][0]
+    for more in ([], ["--account"]):
+        told = json.loads(RUNNER.invoke(app, ["explain", one, "--json", *more]).stdout)
+        assert told["connections"][0]["causes"][0]["name"] == "not_captured"
+    told = json.loads(RUNNER.invoke(app, ["explain", one, "--json"]).stdout)
+    assert told["fit"] is None
+    assert told["untried"].endswith("give the captures of all interfaces of the host together")
+
+
+def test_captures_of_all_interfaces_lack_nothing(
+    captures: Mapping[str, list[str]],
+) -> None:
+    for case in CASES:
+        shown = RUNNER.invoke(app, ["trace", "--explain", *captures[case]]).stdout
+        assert "not_captured" not in shown, case
+
+
 def test_explain_takes_a_capture(captures: Mapping[str, list[str]]) -> None:
     (one,) = [file for file in captures["fallback"] if file.endswith("client-a.pcapng")]
     asked = RUNNER.invoke(app, ["explain", one, "--json"])

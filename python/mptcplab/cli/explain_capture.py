@@ -42,7 +42,7 @@ def explain_capture(
     fit: Fit | None = None
     untried: str | None = None
     try:
-        with read(files, packets=fits, workers=workers) as trace:
+        with read(files, packets=True, workers=workers) as trace:
             seen = view(trace)
             if fits:
                 try:

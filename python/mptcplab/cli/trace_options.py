@@ -41,7 +41,8 @@ class TraceOptions:
     def needs_packets(self) -> bool:
         """Whether a single capture's table of packets is needed, which costs time and room."""
         files = (self.tables, self.html, self.write, self.follow, self.graphs)
-        return self.statistics or self.list_packets or any(one is not None for one in files)
+        asked = self.statistics or self.list_packets or self.explain
+        return asked or any(one is not None for one in files)
 
 
 def span(options: TraceOptions) -> tuple[int | None, int | None]:

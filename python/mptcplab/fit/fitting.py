@@ -24,6 +24,8 @@ from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario, ScenarioError
 from mptcplab.trace import View, read, view
 from mptcplab.trace.accounts import Account, accounts
+from mptcplab.trace.coverage import coverage
+from mptcplab.trace.words import size
 
 _FIRST_SEED = 1
 _RUNS = 3
@@ -110,6 +112,13 @@ def fitted(
 
     """
     of = _most(list(accounts(seen)))
+    held = coverage(of, seen)
+    if held is not None and held.lacks_paths:
+        raise FitError(
+            f"the capture holds {size(held.captured_bytes)} of the "
+            f"{size(held.acknowledged_bytes)} of data of connection {of.row['connection']}: give "
+            "the captures of all interfaces of the host together"
+        )
     paths = path_estimates(seen, of)
     if not paths:
         raise FitError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mptcplab.trace.accounts import RECOVERY, WINDOW, Account, Row, SubflowAccount
+from mptcplab.trace.coverage import coverage
 from mptcplab.trace.views import View
 from mptcplab.trace.words import ends, length, size
 
@@ -25,7 +26,7 @@ class Cause:
     """A cause, as far as it can be told."""
 
     name: str
-    """As in docs/json.md, and `plain_tcp`."""
+    """As in docs/json.md, and `plain_tcp` and `not_captured`."""
     subflow: int | None
     """Null where it is about the connection."""
     evidence: Sequence[str]
@@ -39,14 +40,28 @@ def causes(account: Account, view: View) -> Sequence[Cause]:
     """The causes of a connection: a single path first, then what took most of its time."""
     rows = view.events.filter(view.events["connection"] == account.row["connection"])
     events = rows.to_dicts()
+    missing = list(_not_captured(account, view))
     return [
-        *_single_path(account, events),
+        *(missing or _single_path(account, events)),
         *_late(account),
         *_window(account),
         *_recovery(account),
         *_backups(account),
         *_long_queues(account),
     ]
+
+
+def _not_captured(account: Account, view: View) -> Iterator[Cause]:
+    """Subflows of which nothing was captured: of a path that is missing here, nothing is known."""
+    found = coverage(account, view)
+    if found is not None and found.lacks_paths:
+        missing = found.acknowledged_bytes - found.captured_bytes
+        evidence = [
+            f"{size(missing)} of the {size(found.acknowledged_bytes)} of data that were "
+            "acknowledged went over subflows that the capture does not hold",
+            "give the captures of all interfaces of the host together",
+        ]
+        yield Cause("not_captured", None, evidence)
 
 
 def _single_path(account: Account, events: Sequence[Row]) -> Iterator[Cause]:

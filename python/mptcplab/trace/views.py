@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,6 +86,24 @@ class View:
             self._of(self.trace.events), self._of(self.trace.samples), self.connections
         )
         return self._within(every)
+
+    @cached_property
+    def data_acknowledged(self) -> Mapping[tuple[int, str], int]:
+        """Connection and sender → the highest acknowledgement of its data; empty without packets.
+
+        One pass over the packets serves all connections.
+        """
+        if not self.trace.has_packets:
+            return {}
+        highest = (
+            self._of_lazy(self.trace.packets)
+            .filter(pl.col("data_acknowledgement").is_not_null())
+            .group_by("connection", "from")
+            .agg(pl.col("data_acknowledgement").max())
+            .collect()
+        )
+        other = {"client": "server", "server": "client"}
+        return {(number, other[end]): most for number, end, most in highest.iter_rows()}
 
     @property
     def packets(self) -> pl.LazyFrame:
