@@ -137,6 +137,26 @@ def test_captures_of_all_interfaces_lack_nothing(
         assert "not_captured" not in shown, case
 
 
+def test_a_long_round_trip_makes_no_loss_by_chance_of_full_queues(tmp_path: Path) -> None:
+    interfaces = {"interfaces": {"a": {}}}
+    # Nothing is lost but by the queue; for a moment the path is long.
+    tree = {
+        "hosts": {"client": interfaces, "server": interfaces},
+        "links": {"a": {"between": ["client.a", "server.a"], "rate": "12 Mbit/s", "delay": "3 ms"}},
+        "traffic": [{"bulk": {"from": "client", "to": "server", "duration": "10 s"}}],
+        "events": [
+            {"at": at, "link": "a", "change": {"delay": delay}}
+            for at, delay in (("5 s", "60 ms"), ("5.02 s", "3 ms"))
+        ],
+        "variants": {"mptcp": {}},
+    }
+    run(loads(json.dumps(tree)), "mptcp", tmp_path / "run", engine="sim", captures=True)
+    account, found = explained([str(tmp_path / "run" / "server-a.pcapng")])
+    (subflow,) = account.subflows
+    assert subflow.recoveries > 10
+    assert ("loss", 0) not in found
+
+
 def test_explain_takes_a_capture(captures: Mapping[str, list[str]]) -> None:
     (one,) = [file for file in captures["fallback"] if file.endswith("client-a.pcapng")]
     asked = RUNNER.invoke(app, ["explain", one, "--json"])

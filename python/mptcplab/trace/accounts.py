@@ -36,6 +36,8 @@ CANNOT_TELL = (
     NOT_TRIED,
 )
 """Questions that packets do not answer."""
+_LONGEST = 0.98
+"""Part of the longest trips of samples below which the range ends: the others are outliers."""
 _BIN_NS = 100_000_000
 _NS_PER_S = 1e9
 
@@ -148,7 +150,10 @@ def _account(
 
 def _recoveries(subflow: Row, samples: Mapping[int, Row], sender: str) -> tuple[int, int]:
     """How often it began to send again, and how often so while no queue can have been full."""
-    least, most = (subflow[f"{sender}_rtt_{kind}_ns"] for kind in ("min", "max"))
+    least = subflow[f"{sender}_rtt_min_ns"]
+    # One trip that lasted a recovery would double the range.
+    longest = sorted(trip for one in samples.values() if (trip := one["rtt_max_ns"]) is not None)
+    most = longest[int(_LONGEST * (len(longest) - 1))] if longest else None
     every = sudden = 0
     before: Row | None = None
     for _, sample in sorted(samples.items()):
@@ -157,7 +162,7 @@ def _recoveries(subflow: Row, samples: Mapping[int, Row], sender: str) -> tuple[
             every += 1
             # The lost data had been sent a round trip before.
             trip = sample["rtt_max_ns"] if before is None else before["rtt_max_ns"]
-            sudden += trip is not None and least is not None and 2 * trip < least + most
+            sudden += None not in (trip, least, most) and 2 * trip < least + most
         before = sample
     return every, sudden
 
