@@ -10,7 +10,9 @@ from tests.explain.test_explain_runs import scenario
 
 import mptcplab
 from mptcplab.explanation.kept import FILE, kept
-from mptcplab.explanation.told import Explanation
+from mptcplab.explanation.told import Change, Explanation, Remedy
+from mptcplab.explanation.words import best_words, commands, sentences
+from mptcplab.metrics.statistics import Estimate
 from mptcplab.recording import RecordingError, Result
 from mptcplab.report import report, to_html
 
@@ -67,6 +69,48 @@ def test_a_whole_explanation_is_kept_and_shown_again(folder: Path) -> None:
     done = subprocess.run([*asked, "--account"], check=True, capture_output=True, text=True)
     assert "Nothing was tried: only the account was asked for." in done.stdout
     assert (folder / FILE).read_bytes() == before
+
+
+def test_a_recording_in_a_result_explains_itself(folder: Path) -> None:
+    before = (folder / FILE).read_bytes()
+    asked = [*PROGRAM, "explain", str(folder / "mptcp/1"), "--no-remedies"]
+    done = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert "The main cause: the send buffer is too small" in done.stdout
+    assert (folder / FILE).read_bytes() == before
+    assert not (folder / "mptcp/1" / FILE).exists()
+    asked = [*PROGRAM, "explain", str(folder / "mptcp/1"), "--account", "--against", "mptcp"]
+    done = subprocess.run(asked, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("mptcp carried ")
+
+
+def remedy(name: str, settings: list[str], *, stock: bool) -> Remedy:
+    change = Change({f"hosts.server.{name}": 1}, settings, stock)
+    return Remedy(change, Estimate((), 36.0, (35.0, 37.0)), Estimate((), 20.0, (19.0, 21.0)))
+
+
+def test_commands_of_patched_kernels_are_told_as_such() -> None:
+    patched = remedy("scheduler", ["sysctl -w net.mptcp.scheduler=ecf  # server"], stock=False)
+    able = remedy("buffer", ['sysctl -w net.ipv4.tcp_wmem="1 2 3"  # server'], stock=True)
+    assert commands([able, patched]) == able.change.settings
+    assert commands([patched, able]) == [
+        "# the best; no stock kernel can do it:",
+        "sysctl -w net.mptcp.scheduler=ecf  # server",
+        "# the best that a stock kernel can do, hosts.server.buffer=1:",
+        'sysctl -w net.ipv4.tcp_wmem="1 2 3"  # server',
+    ]
+    assert commands([patched])[0] == "# the best; no stock kernel can do it:"
+
+
+def test_the_best_change_is_told_beside_the_same_seeds_without_it() -> None:
+    told = best_words(remedy("buffer", [], stock=True))
+    assert "where it carries 16 Mbit/s on average" in told
+    assert told.endswith("makes that 36.")
+
+
+def test_one_of_several_repetitions_is_told_as_such() -> None:
+    told = Explanation("mptcp", 1, 10.6, ())
+    assert sentences(told)[0] == "mptcp carried 10.6 Mbit/s."
+    assert sentences(told, is_one_of_many=True)[0] == "mptcp carried 10.6 Mbit/s in repetition 1."
 
 
 def test_a_result_without_an_explanation_has_no_such_section(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_captures_of_all_interfaces_lack_nothing(
 
 
 def test_a_long_round_trip_makes_no_loss_by_chance_of_full_queues(tmp_path: Path) -> None:
-    interfaces = {"interfaces": {"a": {}}}
+    interfaces: Mapping[str, Any] = {"interfaces": {"a": {}}}
     # Nothing is lost but by the queue; for a moment the path is long.
     tree = {
         "hosts": {"client": interfaces, "server": interfaces},

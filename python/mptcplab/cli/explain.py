@@ -25,10 +25,10 @@ from mptcplab.explanation import (
     explain_result,
 )
 from mptcplab.explanation.kept import FILE, keep, kept
-from mptcplab.explanation.of_result import scenario_of, worst
+from mptcplab.explanation.of_result import opened, result_of, scenario_of, worst
 from mptcplab.explanation.proof import proven
 from mptcplab.explanation.trials import Follow
-from mptcplab.explanation.words import change_words, cost_words, gain_words, sentences
+from mptcplab.explanation.words import change_words, commands, cost_words, gain_words, sentences
 from mptcplab.metrics import measure
 from mptcplab.progress import RunProgress
 from mptcplab.recording import RecordingError, Result
@@ -60,7 +60,7 @@ def explain_folder(folder: Path, asked: Asked) -> None:
     """Explains the result or the recording in a folder; a whole explanation is kept there."""
     against = asked.against
     try:
-        result = Result.open(folder)
+        result = opened(folder)
         beside = None if against is None else _against(result, against)
         with ended_by_signals(), ExitStack() as shown:
             follow = Shown(shown, is_quiet=asked.as_json)
@@ -74,7 +74,8 @@ def explain_folder(folder: Path, asked: Asked) -> None:
         typer.echo(json_text(own))
         return
     screen = console()
-    for sentence in sentences(told, against, beside):
+    is_one_of_many = not result.is_one_recording and result.description.repetitions > 1
+    for sentence in sentences(told, against, beside, is_one_of_many=is_one_of_many):
         screen.print(Text(sentence))
     _print_tables(told)
 
@@ -160,7 +161,7 @@ def _print_tables(told: Explanation) -> None:
         screen.print(*laid_out(_causes(told.causes), screen), sep="")
     if told.remedies:
         screen.print(*laid_out(remedy_columns(told.remedies[:_ROWS]), screen), sep="")
-        for line in told.remedies[0].change.settings:
+        for line in commands(told.remedies):
             screen.print(Text(f"  {line}"))
 
 
@@ -204,7 +205,10 @@ def remedy_columns(remedies: Sequence[Remedy]) -> list[Column]:
     return [*columns, Column("stock kernel", stock)]
 
 
-def _against(result: Result, variant: str) -> float | None:
+def _against(explained: Result, variant: str) -> float | None:
+    """The goodput of a variant of the result; of that in which the recording lies."""
+    whole = result_of(worst(explained)) if explained.is_one_recording else None
+    result = whole or explained
     found = result.recordings(variant) if variant in result else []
     if not found:
         known = ", ".join(result)

@@ -15,7 +15,7 @@ from mptcplab.cli.explain import Shown, ended_by_signals, remedy_columns
 from mptcplab.cli.output import console, json_text
 from mptcplab.cli.trace_explain import account_json, print_accounts
 from mptcplab.engine.job import EngineError
-from mptcplab.explanation.words import change_words, refused_words
+from mptcplab.explanation.words import best_words, commands, refused_words
 from mptcplab.fit import Fit, FitError, PathEstimate, fitted
 from mptcplab.report.layout import Column, Kind, laid_out
 from mptcplab.trace import TraceError, View, read, view
@@ -81,7 +81,7 @@ def _show(
     screen.print(*laid_out(_paths(fit), screen), sep="")
     if fit.remedies:
         screen.print(*laid_out(remedy_columns(fit.remedies[:_ROWS]), screen), sep="")
-        for line in fit.remedies[0].change.settings:
+        for line in commands(fit.remedies):
             screen.print(Text(f"  {line}"))
 
 
@@ -109,11 +109,7 @@ def _sentences(fit: Fit | None, untried: str | None, *, remedies: bool) -> list[
     ]
     found += [f"Left out: {note}." for note in fit.notes]
     if fit.remedies:
-        best = fit.remedies[0]
-        found.append(
-            f"In the simulator {change_words(best.change)} makes {fit.simulated_mbps:.3g} Mbit/s "
-            f"{best.goodput.mean:.3g}."
-        )
+        found.append(best_words(fit.remedies[0]))
     elif remedies:
         found.append("No single change that was tried helps.")
     return [*found, *refused_words(fit.refused)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 
 from mptcplab.explanation.explaining import explain_recording
@@ -10,6 +11,7 @@ from mptcplab.explanation.told import Explanation
 from mptcplab.explanation.trials import Follow
 from mptcplab.metrics import measure
 from mptcplab.recording import Recording, RecordingError, Result
+from mptcplab.recording.manifest import MANIFEST
 from mptcplab.recording.result import RESULT
 from mptcplab.scenario import Scenario, loads_kept
 
@@ -53,6 +55,18 @@ def explain_and_keep(
         told = explain_result(result, workers=workers, follow=follow)
         keep(result.folder, told)
     return told
+
+
+def opened(folder: str | PathLike[str]) -> Result:
+    """The result in a folder; or the recording in it, which may lie in a result, alone.
+
+    Raises:
+        RecordingError: there is neither, or it is damaged.
+
+    """
+    place = Path(folder)
+    is_recording = not (place / RESULT).is_file() and (place / MANIFEST).is_file()
+    return Result.of_recording(place) if is_recording else Result.open(place)
 
 
 def worst(result: Result) -> Recording:

@@ -105,6 +105,11 @@ class Remedy:
     gain_of_others: Estimate | None = None
     """Of the flows beside it, which may lose; null where there are none."""
 
+    @property
+    def without_mbps(self) -> float:
+        """Mean goodput without the change, over the seeds that were tried with it."""
+        return (self.goodput.mean or 0.0) - (self.gain.mean or 0.0)
+
     def to_json(self) -> dict[str, Any]:
         """As in `mptcplab explain --json`."""
         others = self.gain_of_others

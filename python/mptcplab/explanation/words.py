@@ -27,14 +27,21 @@ PHRASES: Mapping[str, str] = {
 
 
 def sentences(
-    told: Explanation, against: str | None = None, beside_mbps: float | None = None
+    told: Explanation,
+    against: str | None = None,
+    beside_mbps: float | None = None,
+    *,
+    is_one_of_many: bool = False,
 ) -> list[str]:
     """Three of the goodput, the main cause and the best remedy; one of what was not tried.
 
-    `beside_mbps` is the goodput of the variant `against`.
+    `beside_mbps` is the goodput of the variant `against`; `is_one_of_many` where there are other
+    repetitions, whose mean is another figure.
     """
     carried = "nothing" if told.goodput_mbps is None else f"{told.goodput_mbps:.3g} Mbit/s"
     first = f"{told.variant} carried {carried}"
+    if is_one_of_many:
+        first += f" in repetition {told.repetition}"
     if against is not None and beside_mbps is not None:
         first += f", {against} {beside_mbps:.3g} Mbit/s"
     if told.untried is not None:
@@ -47,17 +54,37 @@ def sentences(
         why = f"The main cause: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
     found = [f"{first}.", why]
     if told.remedies:
-        best = told.remedies[0]
-        found.append(
-            f"In the simulator, where it carries {told.simulated_mbps:.3g} Mbit/s, "
-            f"{change_words(best.change)} makes that {best.goodput.mean:.3g}."
-        )
+        found.append(best_words(told.remedies[0]))
     elif told.were_remedies_tried:
         found.append("No single change that was tried helps.")
     found += [proof_words(one) for one in told.proofs]
     if told.unproven is not None:
         found.append(f"Nothing was run on the kernel engine: {told.unproven.rstrip('.')}.")
     return [*found, *refused_words(told.refused)]
+
+
+def best_words(best: Remedy) -> str:
+    """A sentence of the best remedy, by the seeds that ran with it and without."""
+    return (
+        f"In the simulator, where it carries {best.without_mbps:.3g} Mbit/s on average, "
+        f"{change_words(best.change)} makes that {best.goodput.mean:.3g}."
+    )
+
+
+def commands(remedies: Sequence[Remedy]) -> list[str]:
+    """The commands of the best remedy, and of the best that a stock kernel can do.
+
+    A comment tells those apart of which the first needs a kernel with patches or modules.
+    """
+    best = remedies[0].change
+    if best.stock_kernel:
+        return list(best.settings)
+    found = ["# the best; no stock kernel can do it:", *best.settings] if best.settings else []
+    of_stock = next((one.change for one in remedies if one.change.stock_kernel), None)
+    if of_stock is not None and of_stock.settings:
+        found += [f"# the best that a stock kernel can do, {change_words(of_stock)}:"]
+        found += of_stock.settings
+    return found
 
 
 def refused_words(refused: Sequence[Refused]) -> list[str]:

@@ -125,10 +125,20 @@ class Result:
             if (whole / RESULT).is_file():
                 hint = f"it is one recording; give the result that holds it, {whole}"
                 raise RecordingError(f"{folder}: not a result: {hint}")
-            from mptcplab.recording.reader import Recording
-
-            return cls(folder, _described(Recording.open(folder)), is_one_recording=True)
+            return cls.of_recording(folder)
         return cls(folder, load(Description, folder / RESULT))
+
+    @classmethod
+    def of_recording(cls, folder: str | PathLike[str]) -> Result:
+        """The recording in ``folder`` alone, wherever it lies, as a result with one run.
+
+        Raises:
+            RecordingError: there is none, or it is damaged.
+
+        """
+        from mptcplab.recording.reader import Recording
+
+        return cls(Path(folder), _described(Recording.open(folder)), is_one_recording=True)
 
     @property
     def variants(self) -> tuple[VariantEntry, ...]:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from mptcplab.explanation.words import (
     PHRASES,
     change_words,
+    commands,
     cost_words,
     gain_words,
     sentences,
@@ -48,6 +49,7 @@ def to_html(reports: Sequence[Report]) -> str:
     environment.globals |= {
         "beside_document": beside_document,
         "change_words": change_words,
+        "commands": commands,
         "cost_words": cost_words,
         "estimate": numbers.estimate_shown,
         "estimate_with_unit": numbers.estimate_with_unit,

@@ -82,7 +82,11 @@ def _parts(
     if report.verdicts:
         yield _verdicts(report)
     if report.why is not None:
-        yield Text("\n".join(["", *sentences(report.why)]))
+        yield Text(
+            "\n".join(
+                ["", *sentences(report.why, is_one_of_many=report.description.repetitions > 1)]
+            )
+        )
 
 
 def _some(title: str, settings: Sequence[str]) -> str:
