@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.explain.test_explain_runs import scenario
 
 import mptcplab
 from mptcplab.explanation.kept import FILE, kept
-from mptcplab.explanation.told import Change, Explanation, Remedy
+from mptcplab.explanation.told import Cause, Change, Explanation, Remedy
 from mptcplab.explanation.words import best_words, commands, sentences
 from mptcplab.metrics.statistics import Estimate
 from mptcplab.recording import RecordingError, Result
@@ -105,6 +106,15 @@ def test_the_best_change_is_told_beside_the_same_seeds_without_it() -> None:
     told = best_words(remedy("buffer", [], stock=True))
     assert "where it carries 16 Mbit/s on average" in told
     assert told.endswith("makes that 36.")
+
+
+def test_a_cause_that_was_not_tried_is_not_told_as_the_main_one() -> None:
+    untried = Cause("loss", "b", ["8 of 13613 packets lost by chance (0.06%)"], None, None, 1.0)
+    told = sentences(Explanation("mptcp", 1, 26.5, (), [untried]))
+    assert told[1].startswith("A cause that could not be tried: packets are lost by chance")
+    weighed = replace(untried, cost_mbps=21.7)
+    told = sentences(Explanation("mptcp", 1, 26.5, (), [weighed]))
+    assert told[1].startswith("The main cause: packets are lost by chance")
 
 
 def test_one_of_several_repetitions_is_told_as_such() -> None:

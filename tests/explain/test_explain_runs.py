@@ -80,6 +80,29 @@ def test_the_first_cause_is_the_one_that_was_put_in(case: str, tmp_path: Path) -
             assert sum(times.values()) == pytest.approx(one.duration_s)
 
 
+def test_a_scenario_that_names_no_variants_is_tried_too(tmp_path: Path) -> None:
+    tree = json.loads(scenario({"wmem": "4096 16384 50000"}).text)
+    del tree["variants"]
+    made = loads(json.dumps(tree))
+    told = explain_recording(recorded(made, tmp_path / "run"), made)
+    assert told.refused == []
+    assert told.causes[0].name == "send_buffer_too_small"
+    assert told.causes[0].cost_mbps
+    assert told.remedies
+
+
+def test_waiting_that_no_recording_shows_is_told_by_trials_alone(tmp_path: Path) -> None:
+    tree = json.loads(scenario().text)
+    # A passive path manager takes no backups, so that the change cannot be tried.
+    tree["hosts"]["client"]["mptcp"] = {"path_manager": "application"}
+    tree["traffic"][0]["bulk"]["subflows"] = "client.b"
+    tree["links"]["b"]["delay"] = "60 ms"
+    made = loads(json.dumps(tree))
+    told = explain_recording(recorded(made, tmp_path / "run"), made, remedies=False)
+    assert any("backup" in path for one in told.refused for path in one.change.values)
+    assert "head_of_line_blocking" not in [one.name for one in told.causes]
+
+
 def test_a_remedy_is_a_change_that_the_scenario_takes(tmp_path: Path) -> None:
     made = scenario({"wmem": "4096 16384 50000"})
     observed = Observed(recorded(made, tmp_path / "run"))

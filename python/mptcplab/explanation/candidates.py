@@ -60,6 +60,8 @@ class Candidate:
     """By how much it makes the round trip longer."""
     unused_mbps: float | None = None
     """Of the rates of links, what it left unused; null where no path is missing or none known."""
+    is_seen: bool = True
+    """Whether the recording itself shows it at work; what does not is told where trials show it."""
 
     @property
     def is_removable(self) -> bool:
@@ -244,7 +246,8 @@ class _Finder:
             f"waited for its data for {waited_ns / 1e9:.1f} s",
         ]
         without = self.changes.backup(slowest, backup=True)
-        yield Candidate("head_of_line_blocking", slowest, evidence, without)
+        is_seen = self.account.duration_ns * NOTICEABLE <= waited_ns
+        yield Candidate("head_of_line_blocking", slowest, evidence, without, is_seen=is_seen)
 
     def losses(self) -> Iterator[Candidate]:
         """Loss by chance, which congestion control takes for congestion."""

@@ -27,16 +27,19 @@ _LARGEST_BYTES = 1 << 30
 
 
 def in_full(scenario: Scenario) -> Scenario:
-    """The scenario with the hosts and links of its topology written out, so that they can change.
+    """The scenario with its topology's hosts and links, and its variant, so that they can change.
 
     Raises:
         ScenarioError: a variant changes the topology itself.
 
     """
     source = scenario.provenance
-    if "topology" not in source.tree:
+    if "topology" not in source.tree and source.tree.get("variants"):
         return scenario
     tree = {key: value for key, value in expanded(source.tree).items() if key != "topology"}
+    if not tree.get("variants"):
+        # The one that a scenario has that names none.
+        tree["variants"] = {name: {} for name in scenario.variants}
     text = json.dumps({"name": scenario.name, **tree})
     return loads(text, source.origin, source.folder) if source.reads_files else loads_kept(text)
 

@@ -158,7 +158,7 @@ def causes_of(
             costly.append(Cause(one.name, one.path, one.evidence, gain.mean, None, factor))
         elif one.cost_s is not None:
             costly.append(Cause(one.name, one.path, one.evidence, None, one.cost_s, one.factor))
-        elif each.alone is None:
+        elif each.alone is None and one.is_seen:
             untried = Cause(one.name, one.path, one.evidence, None, None, 1.0, one.unused_mbps)
             (single_path if one.is_single_path else seen).append(untried)
     costly.sort(key=lambda cause: -cause.factor)

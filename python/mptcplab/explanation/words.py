@@ -51,7 +51,10 @@ def sentences(
     else:
         worst = told.causes[0]
         where = "" if worst.path is None else f" (path {worst.path})"
-        why = f"The main cause: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
+        # Of what could not be tried, the rates of unused links alone tell how much it may cost.
+        is_weighed = (worst.cost_mbps, worst.cost_s, worst.at_most_mbps) != (None, None, None)
+        lead = "The main cause" if is_weighed else "A cause that could not be tried"
+        why = f"{lead}: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
     found = [f"{first}.", why]
     if told.remedies:
         found.append(best_words(told.remedies[0]))
