@@ -97,7 +97,7 @@ def test_a_trace_that_is_not_at_hand_is_a_setting(kernel: Report) -> None:
     words = unlike([kernel, other])[1][1]
     assert words == (
         "without links.air.rate (40 Mbit/s)",
-        "links.air.trace drive.trace, not set",
+        "links.air.trace drive.trace, where none was set",
     )
 
 

@@ -77,4 +77,8 @@ def unlike_settings(first: Description, second: Description) -> tuple[str, ...]:
 def _words(path: str, before: str | None, after: str | None) -> str:
     if after is None:
         return f"without {path} ({before})"
-    return f"{path} {after}, not {before}" if before is not None else f"{path} {after}, not set"
+    return (
+        f"{path} {after}, not {before}"
+        if before is not None
+        else f"{path} {after}, where none was set"
+    )
