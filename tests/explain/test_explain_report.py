@@ -11,7 +11,7 @@ from tests.explain.test_explain_runs import scenario
 
 import mptcplab
 from mptcplab.explanation.kept import FILE, kept
-from mptcplab.explanation.told import Cause, Change, Explanation, Remedy
+from mptcplab.explanation.told import Cause, Change, ConnectionAccount, Explanation, Remedy
 from mptcplab.explanation.words import best_words, commands, sentences
 from mptcplab.metrics.statistics import Estimate
 from mptcplab.recording import RecordingError, Result
@@ -96,7 +96,7 @@ def test_commands_of_patched_kernels_are_told_as_such() -> None:
     assert commands([patched, able]) == [
         "# the best; no stock kernel can do it:",
         "sysctl -w net.mptcp.scheduler=ecf  # server",
-        "# the best that a stock kernel can do, hosts.server.buffer=1:",
+        "# the best that a stock kernel can do:",
         'sysctl -w net.ipv4.tcp_wmem="1 2 3"  # server',
     ]
     assert commands([patched])[0] == "# the best; no stock kernel can do it:"
@@ -115,6 +115,16 @@ def test_a_cause_that_was_not_tried_is_not_told_as_the_main_one() -> None:
     weighed = replace(untried, cost_mbps=21.7)
     told = sentences(Explanation("mptcp", 1, 26.5, (), [weighed]))
     assert told[1].startswith("The main cause: packets are lost by chance")
+
+
+def test_links_that_were_down_are_told_where_nothing_else_is() -> None:
+    paths = {"w": {"link_down": 3.0, "link_full": 1.0}, "l": {"link_full": 4.0}}
+    of = ConnectionAccount("bulk", 0, 4.0, {"link_down": 3.0, "link_full": 1.0}, paths)
+    told = sentences(Explanation("mptcp", 1, 16.6, [of]))
+    assert told[1] == (
+        "Nothing that was looked for costs it 5 % or more; but links were down, that of path w "
+        "for 3.00 s."
+    )
 
 
 def test_one_of_several_repetitions_is_told_as_such() -> None:

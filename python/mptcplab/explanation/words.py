@@ -24,6 +24,9 @@ PHRASES: Mapping[str, str] = {
     "application_limited": "the application offers less than the paths take",
 }
 """Name of a cause → what it is."""
+_LINK_DOWN = "link_down"
+_NOTICEABLE = 0.05
+"""Part of the time below which nothing is told."""
 
 
 def sentences(
@@ -47,7 +50,7 @@ def sentences(
     if told.untried is not None:
         return [f"{first}.", f"Nothing was tried: {told.untried.rstrip('.')}."]
     if not told.causes:
-        why = "Nothing that was looked for costs it 5 % or more."
+        why = f"Nothing that was looked for costs it 5 % or more{_down_words(told)}."
     else:
         worst = told.causes[0]
         where = "" if worst.path is None else f" (path {worst.path})"
@@ -64,6 +67,20 @@ def sentences(
     if told.unproven is not None:
         found.append(f"Nothing was run on the kernel engine: {told.unproven.rstrip('.')}.")
     return [*found, *refused_words(told.refused)]
+
+
+def _down_words(told: Explanation) -> str:
+    """What failed links took of the longest connection, which no change of a host gives back."""
+    if not told.connections:
+        return ""
+    longest = max(told.connections, key=lambda one: one.duration_s)
+    down_s = {path: times.get(_LINK_DOWN, 0.0) for path, times in longest.paths.items()}
+    failed = [
+        f"that of path {path} for {spent_s:.2f} s"
+        for path, spent_s in down_s.items()
+        if spent_s >= _NOTICEABLE * longest.duration_s > 0
+    ]
+    return f"; but links were down, {', '.join(failed)}" if failed else ""
 
 
 def best_words(best: Remedy) -> str:
@@ -85,8 +102,8 @@ def commands(remedies: Sequence[Remedy]) -> list[str]:
     found = ["# the best; no stock kernel can do it:", *best.settings] if best.settings else []
     of_stock = next((one.change for one in remedies if one.change.stock_kernel), None)
     if of_stock is not None and of_stock.settings:
-        found += [f"# the best that a stock kernel can do, {change_words(of_stock)}:"]
-        found += of_stock.settings
+        # Lines that a terminal would wrap are no comments any more where they are pasted.
+        found += ["# the best that a stock kernel can do:", *of_stock.settings]
     return found
 
 
