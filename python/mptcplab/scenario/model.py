@@ -205,7 +205,11 @@ class Scenario(Model):
     @classmethod
     def _plain_name(cls, value: str) -> str:
         if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./ -]{0,79}", value) is None or ".." in value:
-            raise ValueError("a scenario's name has letters, digits, spaces and . / - _ only")
+            # Where the scenario has no such key, its name is that of the file.
+            raise ValueError(
+                "a scenario's name has letters (a to z), digits, spaces and . / - _ only: rename "
+                "the file, or give a `name:`"
+            )
         return value
 
     @field_validator("expect")

@@ -54,7 +54,8 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "title: Two paths",
         "name: ../../etc/passwd",
         [
-            '1: name: "../../etc/passwd": a scenario\'s name has letters, digits, spaces and . / - _ only'
+            '1: name: "../../etc/passwd": a scenario\'s name has letters (a to z), '
+            "digits, spaces and . / - _ only: rename the file, or give a `name:`"
         ],
     ),
     (
