@@ -116,7 +116,7 @@ def test_rates_are_those_of_the_network_and_the_cause_is_named(tmp_path: File) -
     assert best.goodput.mean > 1.5 * mptcp.simulated
     told = why(found)
     assert "a scenario fitted to TCP over each path fits" in told.sentences[0]
-    assert any("The main cause there" in sentence for sentence in told.sentences)
+    assert any("The main cause: " in sentence for sentence in told.sentences)
     assert [table.title for table in told.tables] == [
         "Causes", "Single changes that help", "The fitted paths",
     ]  # fmt: skip

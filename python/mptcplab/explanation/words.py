@@ -49,16 +49,7 @@ def sentences(
         first += f", {against} {beside_mbps:.3g} Mbit/s"
     if told.untried is not None:
         return [f"{first}.", f"Nothing was tried: {told.untried.rstrip('.')}."]
-    if not told.causes:
-        why = f"Nothing that was looked for costs it 5 % or more{_down_words(told)}."
-    else:
-        worst = told.causes[0]
-        where = "" if worst.path is None else f" (path {worst.path})"
-        # Of what could not be tried, the rates of unused links alone tell how much it may cost.
-        is_weighed = (worst.cost_mbps, worst.cost_s, worst.at_most_mbps) != (None, None, None)
-        lead = "The main cause" if is_weighed else "A cause that could not be tried"
-        why = f"{lead}: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
-    found = [f"{first}.", why]
+    found = [f"{first}.", cause_words(told)]
     if told.remedies:
         found.append(best_words(told.remedies[0]))
     elif told.were_remedies_tried:
@@ -67,6 +58,18 @@ def sentences(
     if told.unproven is not None:
         found.append(f"Nothing was run on the kernel engine: {told.unproven.rstrip('.')}.")
     return [*found, *refused_words(told.refused)]
+
+
+def cause_words(told: Explanation) -> str:
+    """A sentence of the main cause."""
+    if not told.causes:
+        return f"Nothing that was looked for costs it 5 % or more{_down_words(told)}."
+    worst = told.causes[0]
+    where = "" if worst.path is None else f" (path {worst.path})"
+    # Of what could not be tried, the rates of unused links alone tell how much it may cost.
+    is_weighed = (worst.cost_mbps, worst.cost_s, worst.at_most_mbps) != (None, None, None)
+    lead = "The main cause" if is_weighed else "A cause that could not be tried"
+    return f"{lead}: {PHRASES[worst.name]}{where}; {worst.evidence[0]}."
 
 
 def _down_words(told: Explanation) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from mptcplab.explanation import Remedy
 from mptcplab.explanation.words import (
     PHRASES,
+    best_words,
+    cause_words,
     change_words,
     cost_words,
     gain_words,
@@ -50,21 +52,12 @@ def _sentences(of: MeasuredFit) -> list[str]:
         )
     if told.untried is not None:
         return [*found, f"Nothing was tried: {told.untried.rstrip('.')}."]
-    if told.causes:
-        worst = told.causes[0]
-        where = "" if worst.path is None else f" (path {worst.path})"
-        evidence = worst.evidence[0]
-        found.append(f"The main cause there: {PHRASES[worst.name]}{where}; {evidence}.")
-    else:
-        found.append("Nothing that was looked for costs MPTCP 5 % or more there.")
+    found.append(cause_words(told))
     best = _best(of)
     if best is not None:
-        found.append(
-            f"There {change_words(best.change)} makes {told.simulated_mbps:.3g} Mbit/s "
-            f"{best.goodput.mean:.3g}."
-        )
+        found.append(best_words(best))
     elif told.were_remedies_tried:
-        found.append("No single change that was tried helps there.")
+        found.append("No single change that was tried helps.")
     return [*found, *refused_words(told.refused)]
 
 
