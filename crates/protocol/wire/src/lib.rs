@@ -5,7 +5,7 @@
 //! never copied on its way. [`Segment`] is what a host reads and writes: the fields of one TCP
 //! segment with its addresses. [`ethernet`] has the header of frames, ARP and neighbour discovery.
 //! [`option`] has the options of MPTCP, version 1 (RFC 8684) read and written, version 0 (RFC 6824)
-//! read. [`keys`] computes the tokens and HMACs that stand in them.
+//! read. [`keys`] computes the tokens and HMACs that stand in them. [`summary`] tells a packet in a line.
 //!
 //! The crate is `no_std`: it has no clock, no thread and no socket to ask.
 
@@ -23,6 +23,7 @@ mod layout;
 pub mod option;
 mod packet;
 mod segment;
+pub mod summary;
 
 pub use buffer::MAX_HEADER_BYTES;
 pub use ecn::Ecn;

@@ -5,7 +5,9 @@ mod strategies;
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
-use mptcplab_wire::{Ecn, Flags, MAX_HEADER_BYTES, MAX_OPTION_BYTES, Options, Packet, Segment};
+use mptcplab_wire::{
+    Ecn, Flags, MAX_HEADER_BYTES, MAX_OPTION_BYTES, Options, Packet, Segment, summary,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use strategies::segment;
@@ -22,6 +24,21 @@ proptest! {
         let packet = segment.clone().into_packet(hop_limit);
         prop_assert_eq!(packet.hop_limit(), hop_limit);
         prop_assert_eq!(Segment::parse(packet), Ok(segment));
+    }
+
+    #[test]
+    fn a_summary_is_a_line_with_the_ends(segment in segment(), cut in 0..100_usize) {
+        let ends = format!("{} > {} ", segment.source, segment.destination);
+        let packet = segment.into_packet(64);
+        let line = summary::packet(&packet);
+        prop_assert!(line.starts_with(&ends) && !line.contains('\n'), "{}", line);
+        let ether_type: u16 = if packet.source().is_ipv4() { 0x0800 } else { 0x86dd };
+        let mut frame = vec![0; 12];
+        frame.extend(ether_type.to_be_bytes());
+        frame.extend(bytes(&packet));
+        prop_assert_eq!(summary::frame(&frame.clone().into()), line);
+        frame.truncate(cut);
+        prop_assert!(!summary::frame(&frame.into()).contains('\n'));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use mptcplab_wire::{Packet, Segment};
+use mptcplab_wire::{Packet, Segment, summary};
 
 /// `packet` as bytes.
 fn written(packet: &Packet) -> Bytes {
@@ -24,6 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
         let Ok(mut packet) = Packet::read(bytes.clone()) else {
             continue;
         };
+        assert!(!summary::packet(&packet).contains('\n'));
         let again = written(&packet);
         assert_eq!(again.len(), packet.ip_bytes());
         assert_eq!(Packet::read(again), Ok(packet.clone()));
