@@ -131,24 +131,35 @@ impl<T: Clone> Link<T> {
     /// Hands over what is due by `now`, ordered by time, then by order of the offers.
     pub fn poll_each(&mut self, now: Nanos, mut due: impl FnMut(Delivery<T>)) {
         self.advance(now);
-        while let Some(index) = self.next_due() {
-            let Direction {
-                propagation,
-                counters,
-                ..
-            } = &mut self.directions[index];
-            let Some(Arrival { at, packet }) = propagation.take_next() else {
-                return;
-            };
-            counters.delivered_packets += 1;
-            counters.delivered_bytes += u64::from(packet.ip_bytes);
-            due(Delivery {
-                direction: index,
-                at,
-                ip_bytes: packet.ip_bytes,
-                packet: packet.payload,
-            });
+        while let Some(delivery) = self.take_due() {
+            due(delivery);
         }
+    }
+
+    /// Takes the first packet that is due by `now`, and leaves the others.
+    pub fn poll_one(&mut self, now: Nanos) -> Option<Delivery<T>> {
+        self.advance(now);
+        self.take_due()
+    }
+
+    /// Takes the packet that arrives next, if it has arrived.
+    #[inline]
+    fn take_due(&mut self) -> Option<Delivery<T>> {
+        let index = self.next_due()?;
+        let Direction {
+            propagation,
+            counters,
+            ..
+        } = &mut self.directions[index];
+        let Arrival { at, packet } = propagation.take_next()?;
+        counters.delivered_packets += 1;
+        counters.delivered_bytes += u64::from(packet.ip_bytes);
+        Some(Delivery {
+            direction: index,
+            at,
+            ip_bytes: packet.ip_bytes,
+            packet: packet.payload,
+        })
     }
 
     /// The direction of the packet that arrives next, if it has arrived.

@@ -264,7 +264,29 @@ fn by_deadline(link: &mut Link<u32>, span: Range<Nanos>, due: &mut Vec<Delivery<
     }
 }
 
+/// Takes packets when the link asks for it, one by one.
+fn one_by_one(link: &mut Link<u32>, span: Range<Nanos>, due: &mut Vec<Delivery<u32>>) {
+    while let Some(deadline) = link
+        .next_deadline()
+        .filter(|deadline| span.contains(deadline))
+    {
+        let delivered = |link: &Link<u32>| [0, 1].map(|way| link.counters(way).delivered_packets);
+        let before: u64 = delivered(link).iter().sum();
+        let one = link.poll_one(deadline);
+        let after: u64 = delivered(link).iter().sum();
+        assert_eq!(after - before, u64::from(one.is_some()));
+        due.extend(one);
+    }
+}
+
 proptest! {
+    #[test]
+    fn packets_that_are_taken_one_by_one_are_the_same((config, script) in link_and_script()) {
+        let (_, expected) = run(&config, &script, |_, _, _| ());
+        let (_, seen) = run(&config, &script, one_by_one);
+        prop_assert_eq!(&seen, &expected);
+    }
+
     #[test]
     fn how_often_the_link_is_polled_changes_nothing(
         (config, script) in link_and_script(),
