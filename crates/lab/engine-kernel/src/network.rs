@@ -131,6 +131,11 @@ impl Network {
         })
     }
 
+    /// The namespace of the program that controls the switches, if it is another's.
+    pub fn of_controller(&self) -> Option<&NetNs> {
+        self.outside.as_ref()?.0.of_program()
+    }
+
     /// The namespaces of programs of the controller and of bridges.
     pub fn of_programs(&self) -> impl Iterator<Item = &NetNs> {
         let outside = self.outside.iter();

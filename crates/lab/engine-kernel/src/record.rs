@@ -1,13 +1,15 @@
 //! Rows of the recording's tables, one JSON line each (`docs/recording.md`).
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
 use mptcplab_record::{Event, Row, Warning, write_line};
 use mptcplab_segment::Decision;
+
+use crate::run_clock::RunClock;
 
 /// The time for which rows are gathered before they are written. The reader is woken up so seldom:
 /// what it does takes a processor from the hosts for a tenth of a millisecond and more, and with
@@ -21,7 +23,7 @@ const REST: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub struct Recorder {
     rows: Arc<Rows>,
-    zero: Arc<OnceLock<Instant>>,
+    clock: RunClock,
 }
 
 /// The rows on the side of those who write them; with the last of them the thread ends.
@@ -82,30 +84,23 @@ impl Recorder {
         })?;
         Ok(Self {
             rows: Arc::new(Rows(gathered)),
-            zero: Arc::default(),
+            clock: RunClock::default(),
         })
     }
 
     /// Begins the run: returns its zero, the moment of the first call.
     pub fn begin(&self) -> Instant {
-        self.begin_at(Instant::now())
+        self.clock.begin_at(self.clock.instant())
     }
 
-    /// Begins the run, with a moment that has just passed as its zero, unless it has begun; returns
-    /// its zero.
-    pub fn begin_at(&self, zero: Instant) -> Instant {
-        *self.zero.get_or_init(|| zero)
+    /// The run's clock.
+    pub fn clock(&self) -> &RunClock {
+        &self.clock
     }
 
     /// Nanoseconds since the run's zero; 0 before it has begun.
     pub fn now(&self) -> Nanos {
-        let elapsed = self.zero.get().map_or(Duration::ZERO, Instant::elapsed);
-        elapsed.as_nanos() as Nanos
-    }
-
-    /// The run's zero on the monotonic clock; waits until it has begun.
-    pub fn zero(&self) -> Instant {
-        *self.zero.wait()
+        self.clock.now()
     }
 
     /// Writes a row of the table of events, with the present time.

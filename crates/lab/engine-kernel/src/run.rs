@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use crate::emulator::Summary;
 use crate::isolate::{self, Walls};
 use crate::network::{self, Links, Network};
 use crate::node::Node;
+use crate::pause::{Command, Pauser};
 use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::telemetry::{self, NodeContext, Probes};
@@ -25,7 +27,8 @@ const INTERRUPTED: &str = "interrupted";
 
 /// Runs the plan that stands on the first line of standard input, in namespaces of its
 /// own ([`isolate`]), and ends the process. A further line `stop` ends the traffic and keeps what was
-/// measured; the end of standard input ends everything at once. The caller must be single-threaded.
+/// measured, others are commands to a run that can be paused; the end of standard input ends everything
+/// at once. The caller must be single-threaded.
 pub fn main() -> ! {
     let status = match run() {
         Ok(()) => 0,
@@ -59,13 +62,13 @@ fn run() -> io::Result<()> {
     let connections = controller::connections_outside(&plan)?;
     let walls = isolate::enter()?;
     let stop = Stop::new()?;
-    follow_stdin(stop.clone())?;
+    let commands = follow_stdin(stop.clone())?;
 
     let begun = Instant::now();
     let plan = Arc::new(plan);
     let network = Network::build(&plan, connections)?;
     let recorder = Recorder::new(Box::new(io::stdout()))?;
-    let recorded = record(&plan, network, walls, &recorder, stop, begun);
+    let recorded = record(&plan, network, walls, &recorder, (stop, commands), begun);
     let written = recorder.finish();
     recorded.and(written)
 }
@@ -76,11 +79,13 @@ fn record(
     mut network: Network,
     walls: Walls,
     recorder: &Recorder,
-    stop: Stop,
+    (stop, commands): (Stop, Receiver<Command>),
     begun: Instant,
 ) -> io::Result<()> {
     let nodes = Arc::new(std::mem::take(&mut network.nodes));
     let of_nodes = nodes.iter().map(|node| &node.netns);
+    let pausable = of_nodes.clone().chain(network.of_controller());
+    let pausable: Vec<_> = pausable.cloned().collect();
     let namespaces = of_nodes.chain(network.of_programs());
     walls.guard.entrust(namespaces.cloned().collect())?;
     network::configure(&nodes, plan, recorder)?;
@@ -105,6 +110,17 @@ fn record(
 
     // All are ready: the links, the events and the traffic have one zero.
     let links = prepared.begin(recorder)?;
+    let pauser = Pauser {
+        plan: Arc::clone(plan),
+        emulator: links.control().emulator().clone(),
+        recorder: recorder.clone(),
+        namespaces: pausable,
+        halted: None,
+    };
+    let attend = move || pauser.attend(&commands);
+    thread::Builder::new()
+        .name("commands".into())
+        .spawn(attend)?;
     let ended = drive(plan, &nodes, &links, &context, (traffic, probes));
     let ending = Instant::now();
     // Where the links have failed, that is the cause of whatever else went wrong.
@@ -172,17 +188,24 @@ fn warn_of_lateness(summary: &Summary, recorder: &Recorder) {
     }
 }
 
-/// Follows standard input: `stop` ends the traffic. At its end the guard ends the process
-/// ([`isolate::Guard`]).
-fn follow_stdin(stop: Stop) -> io::Result<()> {
+/// Follows standard input: `stop` ends the traffic, other lines are commands, which are passed on. At
+/// its end the guard ends the process ([`isolate::Guard`]).
+fn follow_stdin(stop: Stop) -> io::Result<Receiver<Command>> {
+    let (pass, commands) = channel();
     thread::Builder::new().name("stdin".into()).spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if line == "stop" {
-                stop.request(INTERRUPTED);
-            }
+            let command = match line.as_str() {
+                "stop" => {
+                    stop.request(INTERRUPTED);
+                    Some(Command::GoOn)
+                }
+                line => Command::read(line),
+            };
+            // A run that is over obeys none.
+            command.map(|command| pass.send(command).ok());
         }
     })?;
-    Ok(())
+    Ok(commands)
 }
 
 fn ready<'a>(plan: &'a Plan, nodes: &[Node], begun: Instant) -> Ready<'a> {

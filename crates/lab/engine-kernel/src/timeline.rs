@@ -35,8 +35,9 @@ pub fn start(
         .name("timeline".into())
         .spawn(move || {
             for moment in plan.events.chunk_by(|one, next| one.at_ns == next.at_ns) {
-                let wait = Duration::from_nanos(moment[0].at_ns.saturating_sub(recorder.now()));
-                if cancelled.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
+                let clock = recorder.clock();
+                let due = clock.zero() + Duration::from_nanos(moment[0].at_ns);
+                if clock.receive_by(&cancelled, due) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
                 let mut moment: Vec<&Event> = moment.iter().collect();

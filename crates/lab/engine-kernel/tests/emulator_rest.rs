@@ -6,10 +6,11 @@ mod traffic_world;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator, LinkEnd, Middleboxes};
+use mptcplab_engine_kernel::emulator::{EmulatedLink, Emulator, LinkEnd, LinkTime, Middleboxes};
 use mptcplab_engine_kernel::frames::port::{Interface, Port};
 use mptcplab_engine_kernel::netns::NetNs;
 use mptcplab_engine_kernel::realtime::ReservedThread;
+use mptcplab_engine_kernel::run_clock::RunClock;
 use mptcplab_engine_kernel::translations::Translations;
 use mptcplab_link::LinkConfig;
 use mptcplab_linux::rtnetlink::Rtnetlink;
@@ -57,7 +58,8 @@ fn an_interface_that_is_set_down_does_not_keep_it_awake() {
             taps: [None, None],
         };
         let thread = ReservedThread::spawn("links").unwrap();
-        let emulator = Emulator::start(thread, vec![link], None, Instant::now(), || ()).unwrap();
+        let time = LinkTime::since(Instant::now(), &RunClock::default());
+        let emulator = Emulator::start(thread, vec![link], None, time, || ()).unwrap();
         rtnetlink.set_up(ends[0], false).unwrap();
         let before = used();
         sleep(Duration::from_millis(500));

@@ -120,10 +120,14 @@ impl Outside {
         Ok(Some((outside, all)))
     }
 
+    /// The namespace of the controller's program.
+    pub fn of_program(&self) -> Option<&NetNs> {
+        self.program.as_ref().map(|(_, netns)| netns)
+    }
+
     /// The namespaces of a program and of bridges.
     pub fn namespaces(&self) -> impl Iterator<Item = &NetNs> {
-        let program = self.program.iter().map(|(_, netns)| netns);
-        program.chain(&self.bridges)
+        self.of_program().into_iter().chain(&self.bridges)
     }
 
     /// Starts the controller's program and Open vSwitch, where they are wanted. The ports of bridges

@@ -2,12 +2,11 @@
 
 use std::io;
 use std::rc::Rc;
-use std::time::Instant;
 
 use mptcplab_link::{Delivery, Link, LinkConfig, Nanos};
 use mptcplab_plan::InterfaceRef;
 
-use super::clock::Clock;
+use super::clock::{Clock, LinkTime};
 use super::middleboxes::Middleboxes;
 use super::{DirectionState, EmulatedLink, LinkEnd};
 use crate::capture::Tap;
@@ -109,7 +108,7 @@ impl DrivenLink {
 
     /// Offers the model what has arrived, in the order of arrival, as far as nothing earlier can
     /// be left in a ring.
-    pub(super) fn take_arrivals(&mut self, clock: &Clock) -> Arrivals {
+    pub(super) fn take_arrivals(&mut self, clock: &Clock<'_>) -> Arrivals {
         // The kernel stamps a frame before it stands in the ring: what is stamped up to here is
         // found by the reading that follows.
         let mut horizon = clock.now();
@@ -162,14 +161,14 @@ impl DrivenLink {
     /// Brings the model and the middleboxes to the link's horizon and sends what is due.
     pub(super) fn deliver(
         &mut self,
-        zero: Instant,
+        time: &LinkTime,
         due: &mut Vec<Delivery<Packet>>,
         lateness: &mut Lateness,
     ) -> io::Result<()> {
         due.clear();
         self.model.poll(self.horizon, due);
         self.middleboxes.pass(self.horizon, due);
-        let now = zero.elapsed().as_nanos() as Nanos;
+        let now = time.now();
         for delivery in &*due {
             lateness.add(now.saturating_sub(delivery.at));
         }
@@ -217,8 +216,32 @@ impl DrivenLink {
         Ok(())
     }
 
+    /// Takes the first packet that is due by `until` out of the model; `due` is then what leaves the
+    /// middleboxes.
+    pub(super) fn take_one(&mut self, until: Nanos, due: &mut Vec<Delivery<Packet>>) {
+        due.clear();
+        due.extend(self.model.poll_one(until));
+        self.middleboxes.pass(until, due);
+    }
+
+    /// The switch at the far end of a direction.
+    pub(super) fn switch_at_end(&self, direction: usize) -> Option<InterfaceRef> {
+        match self.ends[1 - direction] {
+            LinkEnd::Switch(of) => Some(of),
+            LinkEnd::Interface(_) | LinkEnd::Bridge(_) => None,
+        }
+    }
+
+    /// Notes a packet that has come to a switch in the capture of its port.
+    pub(super) fn note_received(&mut self, delivery: &Delivery<Packet>) {
+        let Packet { frame, index } = &delivery.packet;
+        if let Some(tap) = &mut self.taps[1 - delivery.direction] {
+            tap.received(delivery.at, frame, *index);
+        }
+    }
+
     /// Sends deliveries to the far ends, runs of packets of one frame as one frame.
-    fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
+    pub(super) fn send(&mut self, due: &[Delivery<Packet>]) -> io::Result<()> {
         for direction in 0..2 {
             let far = 1 - direction;
             let (port, is_bridge) = match &mut self.ends[far] {

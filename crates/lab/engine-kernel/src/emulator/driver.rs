@@ -12,7 +12,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::{TimeSpec, TimeValLike};
 
-use super::clock::Clock;
+use super::clock::{Clock, LinkTime};
 use super::driven_link::{Arrivals, DrivenLink, Packet};
 use super::switched::Switched;
 use super::{Command, EmulatedLink, LinkEnd, Summary, Switches};
@@ -23,21 +23,21 @@ use crate::realtime;
 
 /// The thread of the emulator.
 pub(super) struct Driver {
-    links: Vec<DrivenLink>,
-    switched: Option<Switched>,
-    zero: Instant,
+    pub(super) links: Vec<DrivenLink>,
+    pub(super) switched: Option<Switched>,
+    pub(super) time: LinkTime,
     commands: Receiver<Command>,
     readable: Epoll,
-    lateness: Lateness,
+    pub(super) lateness: Lateness,
     realtime: bool,
-    due: Vec<Delivery<Packet>>,
+    pub(super) due: Vec<Delivery<Packet>>,
 }
 
 impl Driver {
     pub(super) fn new(
         links: Vec<EmulatedLink>,
         switches: Option<Switches>,
-        zero: Instant,
+        time: LinkTime,
         commands: Receiver<Command>,
         wake: &EventFd,
     ) -> io::Result<Self> {
@@ -60,7 +60,7 @@ impl Driver {
         Ok(Self {
             switched: switches.map(|switches| Switched::new(switches, &links)),
             links,
-            zero,
+            time,
             commands,
             readable,
             lateness: Lateness::default(),
@@ -78,7 +78,10 @@ impl Driver {
             if woken && arrivals == Arrivals::None {
                 self.forget_errors()?;
             }
-            self.deliver()?;
+            match self.time.stands() {
+                true => self.talk()?,
+                false => self.deliver()?,
+            }
             if !self.execute()? {
                 break;
             }
@@ -100,12 +103,12 @@ impl Driver {
     }
 
     fn now(&self) -> Nanos {
-        self.zero.elapsed().as_nanos() as Nanos
+        self.time.now()
     }
 
     /// Offers the frames that have arrived to the models.
-    fn take_arrivals(&mut self) -> io::Result<Arrivals> {
-        let clock = Clock::compare(self.zero)?;
+    pub(super) fn take_arrivals(&mut self) -> io::Result<Arrivals> {
+        let clock = Clock::compare(&self.time)?;
         let mut arrivals = Arrivals::None;
         for link in &mut self.links {
             arrivals = arrivals.max(link.take_arrivals(&clock));
@@ -124,7 +127,7 @@ impl Driver {
     }
 
     /// Sends the packets that are due.
-    fn deliver(&mut self) -> io::Result<()> {
+    pub(super) fn deliver(&mut self) -> io::Result<()> {
         for link in &mut self.links {
             if link.is_switched {
                 continue;
@@ -134,7 +137,7 @@ impl Driver {
                 .next_deadline()
                 .is_some_and(|deadline| deadline <= horizon)
             {
-                link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+                link.deliver(&self.time, &mut self.due, &mut self.lateness)?;
             }
         }
         self.deliver_switched()
@@ -143,7 +146,7 @@ impl Driver {
     /// Lets links at switches, the switches and their controller do what is due.
     fn deliver_switched(&mut self) -> io::Result<()> {
         match &mut self.switched {
-            Some(switched) => switched.deliver(&mut self.links, self.zero, &mut self.lateness),
+            Some(switched) => switched.deliver(&mut self.links, &self.time, &mut self.lateness),
             None => Ok(()),
         }
     }
@@ -166,15 +169,15 @@ impl Driver {
                     answer.send(result.map_err(io::Error::other)).ok();
                 }
                 Command::State { answer } => {
-                    self.deliver_switched()?;
-                    let mut states = Vec::with_capacity(self.links.len());
-                    for link in &mut self.links {
-                        if !link.is_switched {
-                            link.deliver(self.zero, &mut self.due, &mut self.lateness)?;
+                    if !self.time.stands() {
+                        self.deliver_switched()?;
+                        let others = self.links.iter_mut().filter(|link| !link.is_switched);
+                        for link in others {
+                            link.deliver(&self.time, &mut self.due, &mut self.lateness)?;
                         }
-                        states.push(link.state()?);
                     }
-                    answer.send(states).ok();
+                    let states = self.links.iter_mut().map(DrivenLink::state);
+                    answer.send(states.collect::<io::Result<_>>()?).ok();
                 }
                 Command::IsReady { answer } => {
                     let switched = self.switched.as_ref();
@@ -183,6 +186,10 @@ impl Driver {
                 Command::Begin { zero, taps, answer } => {
                     answer.send(self.begin(zero, taps)).ok();
                 }
+                Command::Pause { answer } => drop(answer.send(self.pause())),
+                Command::Resume { answer } => drop(answer.send(self.resume())),
+                Command::Step { answer } => drop(answer.send(self.step())),
+                Command::Packets { answer } => drop(answer.send(self.packets())),
                 Command::Stop => return Ok(false),
             }
         }
@@ -191,8 +198,7 @@ impl Driver {
 
     /// Begins the run, with the links as new.
     fn begin(&mut self, zero: Instant, taps: Vec<[Option<Tap>; 2]>) -> io::Result<()> {
-        let by_ns = zero.duration_since(self.zero).as_nanos() as Nanos;
-        self.zero = zero;
+        let by_ns = self.time.begin(zero);
         self.lateness = Lateness::default();
         for (link, taps) in self.links.iter_mut().zip(taps) {
             link.begin(taps)?;
@@ -208,6 +214,8 @@ impl Driver {
         let deadlines = self.links.iter().filter_map(DrivenLink::next_deadline);
         let switched = self.switched.as_ref().and_then(Switched::next_deadline);
         let deadline = deadlines.chain(switched).min();
+        // While the clock stands none comes.
+        let deadline = deadline.filter(|_| !self.time.stands());
         let timeout = match deadline.map(|deadline| deadline.saturating_sub(self.now())) {
             Some(0) => return Ok(false),
             Some(span) => Some(TimeSpec::nanoseconds(span.min(i64::MAX as u64) as i64)),

@@ -11,21 +11,24 @@ mod connections;
 mod driven_link;
 mod driver;
 mod middleboxes;
+mod pausing;
 mod switched;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mptcplab_link::{Backlog, Counters, LinkChange, LinkConfig};
 use mptcplab_plan::InterfaceRef;
 use mptcplab_segment::{Decision, FlowEntries, Switching};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
+pub use self::clock::LinkTime;
 pub use self::connections::Connections;
 use self::driver::Driver;
 pub use self::middleboxes::Middleboxes;
+pub use self::pausing::{HeldPacket, Stepped};
 use crate::capture::Tap;
 use crate::controller::Failure;
 use crate::frames::port::Port;
@@ -144,13 +147,25 @@ enum Command {
         taps: Vec<[Option<Tap>; 2]>,
         answer: Sender<io::Result<()>>,
     },
+    Pause {
+        answer: Sender<io::Result<()>>,
+    },
+    Resume {
+        answer: Sender<io::Result<Option<Duration>>>,
+    },
+    Step {
+        answer: Sender<io::Result<Vec<Stepped>>>,
+    },
+    Packets {
+        answer: Sender<Vec<[Vec<HeldPacket>; 2]>>,
+    },
     Stop,
 }
 
 impl Emulator {
-    /// Starts on `thread`; where links end at switches, with those. `zero` is the zero of the links'
-    /// time, until the run [begins](Self::begin) with another one; `failed` is called when the thread
-    /// ends by an error, which [`Emulator::stop`] gives.
+    /// Starts on `thread`; where links end at switches, with those. `time` is that of the links, until
+    /// the run [begins](Self::begin) with another zero; `failed` is called when the thread ends by an
+    /// error, which [`Emulator::stop`] gives.
     ///
     /// # Errors
     /// When a link's configuration is refused by the model.
@@ -158,7 +173,7 @@ impl Emulator {
         thread: ReservedThread,
         links: Vec<EmulatedLink>,
         switches: Option<Switches>,
-        zero: Instant,
+        time: LinkTime,
         failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let (commands, inbox) = channel();
@@ -170,7 +185,7 @@ impl Emulator {
         thread.start({
             let wake = Arc::clone(&wake);
             // The receivers of the answers may have gone.
-            move || match Driver::new(links, switches, zero, inbox, &wake) {
+            move || match Driver::new(links, switches, time, inbox, &wake) {
                 Ok(driver) => {
                     started.send(Ok(())).ok();
                     let alarm = Alarm(Some(failed));
@@ -200,9 +215,7 @@ impl Emulator {
     /// # Errors
     /// When the emulator has ended.
     pub fn is_ready(&self) -> io::Result<bool> {
-        let (answer, result) = channel();
-        self.control.send(Command::IsReady { answer })?;
-        result.recv().map_err(io::Error::other)
+        self.control.ask(|answer| Command::IsReady { answer })
     }
 
     /// Begins the run: from now on times are those since `zero`, and links are as new, with these
@@ -211,9 +224,8 @@ impl Emulator {
     /// # Errors
     /// When the emulator has ended.
     pub fn begin(&self, zero: Instant, taps: Vec<[Option<Tap>; 2]>) -> io::Result<()> {
-        let (answer, result) = channel();
-        self.control.send(Command::Begin { zero, taps, answer })?;
-        result.recv().map_err(io::Error::other)?
+        let begin = |answer| Command::Begin { zero, taps, answer };
+        self.control.ask(begin)?
     }
 
     /// Ends the thread, and returns its performance.
@@ -233,14 +245,12 @@ impl Control {
     /// # Errors
     /// When the model refuses the values, or the emulator has ended.
     pub fn change(&self, link: usize, change: LinkChange, carrier: Option<bool>) -> io::Result<()> {
-        let (answer, result) = channel();
-        self.send(Command::Change {
+        self.ask(|answer| Command::Change {
             link,
             change: Box::new(change),
             carrier,
             answer,
-        })?;
-        result.recv().map_err(io::Error::other)?
+        })?
     }
 
     /// The state of every link's two directions, in the order of the links.
@@ -248,8 +258,47 @@ impl Control {
     /// # Errors
     /// When the emulator has ended.
     pub fn state(&self) -> io::Result<Vec<[DirectionState; 2]>> {
+        self.ask(|answer| Command::State { answer })
+    }
+
+    /// Stops the run's clock: from now on no packet leaves a link. What comes is taken into them, at
+    /// the moment at which the clock stands.
+    ///
+    /// # Errors
+    /// When the emulator has ended, or ends.
+    pub fn pause(&self) -> io::Result<()> {
+        self.ask(|answer| Command::Pause { answer })?
+    }
+
+    /// Lets the run's clock go on; gives the time for which it stood, if it did.
+    ///
+    /// # Errors
+    /// When the emulator has ended, or ends.
+    pub fn resume(&self) -> io::Result<Option<Duration>> {
+        self.ask(|answer| Command::Resume { answer })?
+    }
+
+    /// While the clock stands, moves it to where the next packet comes out of a link, and lets that
+    /// one alone pass; none where nothing is in a link. A middlebox can make several of one.
+    ///
+    /// # Errors
+    /// When the emulator has ended, or ends.
+    pub fn step(&self) -> io::Result<Vec<Stepped>> {
+        self.ask(|answer| Command::Step { answer })?
+    }
+
+    /// The packets in every link's two directions, first those that come out first.
+    ///
+    /// # Errors
+    /// When the emulator has ended.
+    pub fn packets(&self) -> io::Result<Vec<[Vec<HeldPacket>; 2]>> {
+        self.ask(|answer| Command::Packets { answer })
+    }
+
+    /// Sends a command and waits for its answer.
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> io::Result<T> {
         let (answer, result) = channel();
-        self.send(Command::State { answer })?;
+        self.send(command(answer))?;
         result.recv().map_err(io::Error::other)
     }
 

@@ -11,13 +11,13 @@ mod tests;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::rc::Rc;
-use std::time::Instant;
 
 use bytes::Bytes;
 use mptcplab_link::{Delivery, Nanos};
 use mptcplab_plan::InterfaceRef;
 use mptcplab_segment::{FlowEntries, Sent};
 
+use super::clock::LinkTime;
 use super::driven_link::{DrivenLink, Packet};
 use super::{Connections, LinkEnd, Switches};
 use crate::frames::segments::{ETHERNET_BYTES, Frame, OffloadHeader, with_checksum};
@@ -103,10 +103,10 @@ impl Switched {
     pub(super) fn deliver(
         &mut self,
         links: &mut [DrivenLink],
-        zero: Instant,
+        time: &LinkTime,
         lateness: &mut Lateness,
     ) -> io::Result<()> {
-        let now = zero.elapsed().as_nanos() as Nanos;
+        let now = time.now();
         let horizons = self.links.iter().map(|&link| links[link].horizon);
         // Bridges outside may be all the switches that there are.
         let horizon = horizons.min().unwrap_or(now);
@@ -156,12 +156,32 @@ impl Switched {
             self.pass(links, &delivery, of);
         }
         self.arrived = arrived;
-        let deadline = self.switches.switching.next_deadline();
-        if deadline.is_some_and(|next| next <= at) {
-            self.switches.switching.advance(at, &mut self.sent);
-            self.tell_decisions();
-            self.offer_sent(links, at, None);
+        if self.next_message().is_some_and(|next| next <= at) {
+            self.advance(links, at);
         }
+    }
+
+    /// The next time at which a switch or the controller has something to do.
+    pub(super) fn next_message(&self) -> Option<Nanos> {
+        self.switches.switching.next_deadline()
+    }
+
+    /// Lets the switches and the controller do what is due at a time.
+    pub(super) fn advance(&mut self, links: &mut [DrivenLink], at: Nanos) {
+        self.switches.switching.advance(at, &mut self.sent);
+        self.tell_decisions();
+        self.offer_sent(links, at, None);
+    }
+
+    /// Passes a packet that has come out of a link to the switch there.
+    pub(super) fn receive(
+        &mut self,
+        links: &mut [DrivenLink],
+        link: usize,
+        (delivery, of): (&Delivery<Packet>, InterfaceRef),
+    ) {
+        links[link].note_received(delivery);
+        self.pass(links, delivery, of);
     }
 
     /// Takes the next time of a link.
@@ -171,7 +191,7 @@ impl Switched {
     }
 
     /// Exchanges messages with the ends of channels outside.
-    fn talk(&mut self, links: &mut [DrivenLink], at: Nanos) -> io::Result<()> {
+    pub(super) fn talk(&mut self, links: &mut [DrivenLink], at: Nanos) -> io::Result<()> {
         let switches = &mut self.switches;
         if let Some(connections) = &mut switches.connections {
             connections.advance(at, &mut switches.switching, &mut self.sent)?;

@@ -78,6 +78,11 @@ impl NetworkControl {
         }
     }
 
+    /// The handle of the emulator.
+    pub(crate) fn emulator(&self) -> &Control {
+        &self.emulator
+    }
+
     fn set_plugged(&self, link: usize, plugged: bool, nodes: &[Node]) -> io::Result<()> {
         self.ends[link]
             .iter()

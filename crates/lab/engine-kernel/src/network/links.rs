@@ -13,7 +13,7 @@ use super::captures::Capture;
 use super::{Network, NetworkControl, link_seed, mac, near_name, within};
 use crate::capture::{Tap, Writer};
 use crate::controller::{PlannedPolicy, PolicyProgram, Programs};
-use crate::emulator::{EmulatedLink, Emulator, Middleboxes, Summary, Switches};
+use crate::emulator::{EmulatedLink, Emulator, LinkTime, Middleboxes, Summary, Switches};
 use crate::netns::NetNs;
 use crate::node::Node;
 use crate::plan::{InterfaceRef, Plan};
@@ -118,7 +118,8 @@ impl Network {
             Some(outside) => {
                 let near = &self.near;
                 let programs = outside.start(plan, recorder, |port| port_name(plan, near, port))?;
-                let emulator = start(thread, links, switches, Instant::now(), stop.clone())?;
+                let time = LinkTime::since(Instant::now(), recorder.clock());
+                let emulator = start(thread, links, switches, time, stop.clone())?;
                 let noted = (recorder, &stop);
                 if let Err(error) = outside.find_network(&emulator, &programs, nodes, noted) {
                     programs.end(recorder);
@@ -151,11 +152,11 @@ fn start(
     thread: ReservedThread,
     links: Vec<EmulatedLink>,
     switches: Option<Switches>,
-    zero: Instant,
+    time: LinkTime,
     stop: Stop,
 ) -> io::Result<Emulator> {
     let failed = move || stop.request("the links failed");
-    Emulator::start(thread, links, switches, zero, failed)
+    Emulator::start(thread, links, switches, time, failed)
 }
 
 impl Prepared {
@@ -191,11 +192,12 @@ impl Prepared {
                 for (link, taps) in links.iter_mut().zip(taps) {
                     link.taps = taps;
                 }
-                (start(thread, links, *switches, zero, stop)?, None)
+                let time = LinkTime::since(zero, recorder.clock());
+                (start(thread, links, *switches, time, stop)?, None)
             }
             State::Working { emulator, programs } => {
                 emulator.begin(zero, taps)?;
-                recorder.begin_at(zero);
+                recorder.clock().begin_at(zero);
                 (emulator, Some(programs))
             }
         };

@@ -14,6 +14,7 @@ use super::userspace::UserspacePathManager;
 use super::{Command, Segment};
 use crate::plan::{self, Interface, Prefix};
 use crate::record::Recorder;
+use crate::run_clock::LOOK;
 use mptcplab_linux::changes::NetworkChanges;
 use mptcplab_linux::interfaces::Interfaces;
 use mptcplab_linux::path_manager::PathManager;
@@ -131,7 +132,11 @@ impl<'a> Manager<'a> {
             .iter()
             .flat_map(|managed| [managed.due, managed.rejoin.map(|(due, _)| due)]);
         let due = deadlines.flatten().min();
-        let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let clock = self.recorder.clock();
+        let left = due.map(|due| due.saturating_duration_since(clock.instant()));
+        // A clock that stands brings nothing nearer.
+        let least = if clock.stands() { LOOK } else { Duration::ZERO };
+        let timeout = left.map(|left| left.max(least));
         let watched = [wake.as_fd(), self.events.as_fd()];
         let mut ready = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         Ok(poll(&mut ready, timeout)? > 0 && ready[1].any().unwrap_or(false))
@@ -143,7 +148,7 @@ impl<'a> Manager<'a> {
             self.events.drain()?;
             self.sync()?;
         }
-        let now = Instant::now();
+        let now = self.recorder.clock().instant();
         for interface in 0..self.managed.len() {
             if self.managed[interface].due.is_some_and(|due| due <= now) {
                 self.managed[interface].due = None;
@@ -226,7 +231,7 @@ impl<'a> Manager<'a> {
         self.managed[interface].running = running;
         if running {
             let delay = Duration::from_nanos(self.interface(interface).address_delay_ns);
-            self.managed[interface].due = Some(Instant::now() + delay);
+            self.managed[interface].due = Some(self.recorder.clock().instant() + delay);
             return Ok(());
         }
         self.managed[interface].due = None;

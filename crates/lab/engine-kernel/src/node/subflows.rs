@@ -1,7 +1,7 @@
 //! Subflows that the kernel's path manager does not open by itself, and the flags of its endpoints.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mptcplab_linux::path_manager::EndpointFlags;
 
@@ -60,7 +60,8 @@ impl Manager<'_> {
                 path_manager.add_endpoint(endpoint.address, endpoint.flags)?;
             }
             let next = pause * 2;
-            managed.rejoin = (next <= LONGEST_REJOIN_PAUSE).then(|| (Instant::now() + next, next));
+            let now = self.recorder.clock().instant();
+            managed.rejoin = (next <= LONGEST_REJOIN_PAUSE).then(|| (now + next, next));
         }
         Ok(())
     }

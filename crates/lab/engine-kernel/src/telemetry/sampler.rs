@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -74,9 +74,10 @@ pub fn start(
         .spawn(move || {
             let mut cost = Cost::default();
             links(&recorder)?;
-            let mut due = recorder.zero() + interval;
+            let clock = recorder.clock();
+            let mut due = clock.zero() + interval;
             loop {
-                let end = ended_before(&stopped, due);
+                let end = clock.receive_by(&stopped, due) != Err(RecvTimeoutError::Timeout);
                 let begin = Instant::now();
                 for probe in &mut probes {
                     probe.sample(&recorder)?;
@@ -90,7 +91,7 @@ pub fn start(
                     break;
                 }
                 // A round that is late is left out, so that the others stay on the grid.
-                while due <= Instant::now() {
+                while due <= clock.instant() {
                     due += interval;
                 }
             }
@@ -113,14 +114,6 @@ impl Sampler {
         self.thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-/// Waits until `due`; true if the sampler was stopped meanwhile.
-fn ended_before(stopped: &Receiver<()>, due: Instant) -> bool {
-    match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
-        Err(RecvTimeoutError::Timeout) => false,
-        Ok(()) | Err(RecvTimeoutError::Disconnected) => true,
     }
 }
 

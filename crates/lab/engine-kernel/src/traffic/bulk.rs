@@ -31,7 +31,7 @@ pub(super) fn run(
     until: Until,
     rate_bps: Option<u64>,
 ) {
-    let rendezvous = &Rendezvous::new(listener);
+    let rendezvous = &Rendezvous::new(listener, flow.recorder.clock());
     thread::scope(|scope| {
         for &way in way.each() {
             for index in 0..streams {

@@ -16,7 +16,8 @@ use super::failure::failed_to;
 use super::flow::Flow;
 use super::rendezvous::{Peer, Rendezvous};
 use super::socket;
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait_on};
+use crate::run_clock::RunClock;
 use crate::telemetry::told_by_socket;
 use mptcplab_linux::describe;
 use mptcplab_traffic::{Failure, connecting};
@@ -61,7 +62,8 @@ impl End<'_> {
     pub(super) fn sleep_until(&self, t_ns: Nanos) -> Result<(), Failure> {
         let time = self.flow.instant(t_ns);
         let until = self.deadline.map_or(time, |deadline| deadline.min(time));
-        wait(None, &[&self.flow.stop, self.cancel], Some(until)).map_err(failed_to("wait"))?;
+        let stops = [&self.flow.stop, self.cancel];
+        wait_on(self.clock(), None, &stops, Some(until)).map_err(failed_to("wait"))?;
         self.ended().map_or(Ok(()), Err)
     }
 
@@ -92,21 +94,31 @@ impl End<'_> {
             if let Some(failure) = self.ended() {
                 return Err(failure);
             }
+            if self.clock().stands() {
+                self.clock().rest();
+                continue;
+            }
             match operation(self.socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => return result.map_err(failed_to(what)),
             }
             let stops = [&self.flow.stop, self.cancel];
-            wait(Some((self.socket.as_fd(), events)), &stops, self.deadline)
-                .map_err(failed_to(what))?;
+            let ready = Some((self.socket.as_fd(), events));
+            wait_on(self.clock(), ready, &stops, self.deadline).map_err(failed_to(what))?;
         }
     }
 
     /// Looked at before each operation, so that a busy connection ends in time too.
     fn ended(&self) -> Option<Failure> {
-        let over = self.deadline.is_some_and(|time| time <= Instant::now());
+        let over = self
+            .deadline
+            .is_some_and(|time| time <= self.clock().instant());
         given_up(self.flow, self.cancel).or_else(|| over.then_some(Failure::Deadline))
+    }
+
+    fn clock(&self) -> &RunClock {
+        self.flow.recorder.clock()
     }
 }
 
@@ -227,8 +239,9 @@ fn first_cause(one: Result<(), Failure>, other: Result<(), Failure>) -> Result<(
 fn connect(flow: &Flow, socket: &Socket, deadline: Option<Instant>) -> Result<SocketAddr, Failure> {
     let (source, target) = (flow.traffic.source, flow.target());
     let operation = connecting(target, source);
-    let begin = Instant::now();
-    let elapsed = || begin.elapsed().as_secs_f64();
+    let clock = flow.recorder.clock();
+    let begin = clock.instant();
+    let elapsed = || (clock.instant() - begin).as_secs_f64();
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::TimedOut => Failure::timed_out(&operation, &describe(&error), elapsed()),
         _ => Failure::Io(operation.clone(), describe(&error)),
@@ -245,7 +258,7 @@ fn connect(flow: &Flow, socket: &Socket, deadline: Option<Instant>) -> Result<So
     match socket.connect(&socket::for_socket(&flow.traffic, target)) {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
             let writable = Some((socket.as_fd(), PollFlags::POLLOUT));
-            match wait(writable, &[&flow.stop], deadline).map_err(failed)? {
+            match wait_on(clock, writable, &[&flow.stop], deadline).map_err(failed)? {
                 Wake::Ready => socket
                     .take_error()
                     .and_then(|error| error.map_or(Ok(()), Err)),

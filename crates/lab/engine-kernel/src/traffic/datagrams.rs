@@ -12,7 +12,7 @@ use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::flow::Flow;
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait_on};
 use crate::plan::Way;
 
 /// Largest IP packet.
@@ -124,7 +124,8 @@ fn send(
 ) -> io::Result<u64> {
     let mut sent = 0;
     while let Some(due_ns) = schedule.due() {
-        if let Wake::Stopped(_) = wait(None, &[&flow.stop], Some(flow.instant(due_ns)))? {
+        let (clock, due) = (flow.recorder.clock(), Some(flow.instant(due_ns)));
+        if let Wake::Stopped(_) = wait_on(clock, None, &[&flow.stop], due)? {
             break;
         }
         // A datagram that cannot be sent, as without a route, is a lost one.
@@ -149,7 +150,7 @@ fn receive(
     let until = Some(flow.instant(until_ns));
     loop {
         let readable = Some((socket.as_fd(), PollFlags::POLLIN));
-        if wait(readable, &stops, until)? != Wake::Ready {
+        if wait_on(flow.recorder.clock(), readable, &stops, until)? != Wake::Ready {
             break;
         }
         read_waiting(socket, &stops, |length| {

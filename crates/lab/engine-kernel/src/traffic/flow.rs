@@ -13,7 +13,7 @@ use socket2::Socket;
 
 use super::failure::failed_to;
 use super::process::Site;
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait_on};
 use super::{Applications, Context};
 use crate::plan::{Protocol, Traffic, Way};
 use crate::record::Recorder;
@@ -95,15 +95,15 @@ impl Flow {
         SocketAddr::new(self.traffic.target, self.traffic.port)
     }
 
-    /// The moment `t_ns` of the run on the monotonic clock.
+    /// The moment `t_ns` of the run on its clock.
     pub(super) fn instant(&self, t_ns: Nanos) -> Instant {
-        self.recorder.zero() + Duration::from_nanos(t_ns)
+        self.recorder.clock().zero() + Duration::from_nanos(t_ns)
     }
 
     /// Waits until the flow's time and notes its start; false if the run ends before.
     pub(super) fn begin(&self) -> bool {
         let start = Some(self.instant(self.traffic.start_ns));
-        match wait(None, &[&self.stop], start) {
+        match wait_on(self.recorder.clock(), None, &[&self.stop], start) {
             Ok(Wake::Deadline) => {
                 self.event("started");
                 return true;

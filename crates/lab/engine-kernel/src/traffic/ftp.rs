@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mptcplab_link::Nanos;
 use mptcplab_record::Transfer;
@@ -157,14 +157,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The run's zero on `CLOCK_MONOTONIC`.
-    fn zero_ns(&self) -> u64 {
-        let monotonic_ns = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
-            time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-        });
-        monotonic_ns.saturating_sub(self.flow.recorder.now())
-    }
-
     fn run(&self, site: Site<'_>, module: &str, arguments: &impl Serialize, stops: &[&Stop]) {
         let python = env::var(PYTHON).unwrap_or_default();
         let module = format!("mptcplab.engine.kernel.{module}");
@@ -209,8 +201,14 @@ impl<'a> Session<'a> {
 
     fn take(&self, message: Message) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let zero_ns = self.zero_ns();
-        let since_zero = |t_ns: u64| -> Nanos { t_ns.saturating_sub(zero_ns) };
+        let (now, now_ns) = (Instant::now(), monotonic_ns());
+        let since_zero = |t_ns: u64| -> Nanos {
+            let ago = Duration::from_nanos(now_ns.saturating_sub(t_ns));
+            self.flow
+                .recorder
+                .clock()
+                .at(now.checked_sub(ago).unwrap_or(now))
+        };
         let index = match &message {
             Message::Start { index, .. }
             | Message::Connected { index, .. }
@@ -301,6 +299,13 @@ impl<'a> Open<'a> {
             error: None,
         }
     }
+}
+
+/// `CLOCK_MONOTONIC`, by which the programs tell times.
+fn monotonic_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| {
+        time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+    })
 }
 
 fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {

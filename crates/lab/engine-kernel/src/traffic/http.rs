@@ -14,7 +14,7 @@ use mptcplab_traffic::{Failure, complete};
 
 /// Downloads `bytes`, `count` times.
 pub(super) fn run(flow: &Flow, listener: &Socket, bytes: u64, count: u32) {
-    let rendezvous = &Rendezvous::new(listener);
+    let rendezvous = &Rendezvous::new(listener, flow.recorder.clock());
     flow.on_client(|| {
         for index in (0..count).take_while(|_| flow.stop.reason().is_none()) {
             download(flow, rendezvous, index, bytes);

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::flow::Flow;
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait_on};
 
 /// Interval of the checks.
 const LOOK: Duration = Duration::from_millis(10);
@@ -13,18 +13,16 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Waits until something in the server's host listens on the flow's port, for `patience` at most;
 /// gives whether nothing did. Of a run or a server that ends meanwhile that is not known.
 pub(super) fn nothing_listens(flow: &Flow, patience: Duration, server_ended: &Stop) -> bool {
-    let deadline = Instant::now() + patience;
+    let clock = flow.recorder.clock();
+    let deadline = clock.instant() + patience;
     // The namespace may be entered and the files read whenever the server could be started.
     let listens = || flow.server.netns.run(|| listens(flow.traffic.port));
     while !matches!(listens(), Ok(Ok(true))) {
-        if Instant::now() >= deadline {
+        if clock.instant() >= deadline {
             return true;
         }
-        let look = wait(
-            None,
-            &[&flow.stop, server_ended],
-            Some(Instant::now() + LOOK),
-        );
+        let next = Some(clock.instant() + LOOK);
+        let look = wait_on(clock, None, &[&flow.stop, server_ended], next);
         if !matches!(look, Ok(Wake::Deadline)) {
             return false;
         }

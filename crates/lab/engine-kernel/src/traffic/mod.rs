@@ -31,7 +31,7 @@ use std::env;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mptcplab_link::Nanos;
 use mptcplab_traffic::splitmix64;
@@ -217,11 +217,11 @@ impl Running {
     /// # Panics
     /// When a thread of the traffic did.
     pub fn wait(self, limit: Nanos) -> Ended {
-        let limit = self.recorder.zero() + Duration::from_nanos(limit);
+        let clock = self.recorder.clock();
+        let limit = clock.zero() + Duration::from_nanos(limit);
         let mut end = Ended::All;
         for _ in &self.flows {
-            let left = limit.saturating_duration_since(Instant::now());
-            if self.ended.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+            if clock.receive_by(&self.ended, limit) == Err(RecvTimeoutError::Timeout) {
                 end = Ended::Limit;
                 break;
             }

@@ -10,7 +10,7 @@ use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::flow::Flow;
-use super::stop::{Wake, wait};
+use super::stop::{Wake, wait_on};
 
 /// Time to wait for replies after the last request.
 const GRACE_NS: Nanos = 2_000_000_000;
@@ -71,7 +71,8 @@ fn exchange(
     let mut due_ns = flow.recorder.now();
     while sequence < pattern.count || !outstanding.is_empty() {
         let readable = Some((socket.as_fd(), PollFlags::POLLIN));
-        match wait(readable, &[&flow.stop], Some(flow.instant(due_ns)))? {
+        let due = Some(flow.instant(due_ns));
+        match wait_on(flow.recorder.clock(), readable, &[&flow.stop], due)? {
             Wake::Stopped(_) => break,
             Wake::Ready => {
                 for number in answers(socket, target.is_ipv4(), identifier) {

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::lines::Lines;
 use super::notification::Listener;
 use super::shim::{self, Supervisor};
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait, wait_on};
 use super::watch::Watch;
 use crate::pidfd;
 use crate::plan::Protocol;
@@ -163,7 +163,7 @@ impl Program<'_> {
         let group = Pid::from_raw(child.id() as i32);
         let process = pidfd::open(group)?;
         let gone = Some((process.as_fd(), PollFlags::POLLIN));
-        let wake = wait(gone, stops, deadline)?;
+        let wake = wait_on(self.recorder.clock(), gone, stops, deadline)?;
         if wake != Wake::Ready {
             // It may have gone meanwhile; until it is waited for, its number stays its own.
             self.kill(group, Signal::SIGTERM);

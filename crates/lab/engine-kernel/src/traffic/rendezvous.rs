@@ -11,7 +11,8 @@ use nix::poll::PollFlags;
 use socket2::Socket;
 
 use super::failure::failed_to;
-use super::stop::{Stop, Wake, wait};
+use super::stop::{Stop, Wake, wait_on};
+use crate::run_clock::RunClock;
 use crate::telemetry::told_by_socket;
 use mptcplab_traffic::Failure;
 
@@ -21,6 +22,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The connections of a listener. The threads that wait for theirs accept them, one thread at a
 /// time: a server that waits for one connection alone is woken up by it, and by nothing else.
 pub(super) struct Rendezvous<'a> {
+    clock: &'a RunClock,
     listener: &'a Socket,
     lobby: Mutex<Lobby>,
     change: Condvar,
@@ -39,9 +41,10 @@ struct Lobby {
 pub(super) struct Peer(OnceLock<SocketAddr>);
 
 impl<'a> Rendezvous<'a> {
-    /// That of a listener, which does not block.
-    pub(super) fn new(listener: &'a Socket) -> Self {
+    /// That of a listener, which does not block, in a run with this clock.
+    pub(super) fn new(listener: &'a Socket, clock: &'a RunClock) -> Self {
         Self {
+            clock,
             listener,
             lobby: Mutex::default(),
             change: Condvar::new(),
@@ -75,7 +78,7 @@ impl<'a> Rendezvous<'a> {
             if let Some(failure) = given_up() {
                 return Err(failure);
             }
-            if deadline.is_some_and(|time| time <= Instant::now()) {
+            if deadline.is_some_and(|time| time <= self.clock.instant()) {
                 return Err(Failure::Deadline);
             }
             // Of those that have arrived one may be its own, until it knows the address.
@@ -106,7 +109,7 @@ impl<'a> Rendezvous<'a> {
         deadline: Option<Instant>,
     ) -> io::Result<Option<(SocketAddr, Socket)>> {
         let readable = Some((self.listener.as_fd(), PollFlags::POLLIN));
-        if wait(readable, stops, deadline)? != Wake::Ready {
+        if wait_on(self.clock, readable, stops, deadline)? != Wake::Ready {
             return Ok(None);
         }
         match self.listener.accept() {

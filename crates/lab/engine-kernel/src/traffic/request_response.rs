@@ -12,7 +12,7 @@ use mptcplab_traffic::Failure;
 
 /// Runs the flow, and returns when the last response has come.
 pub(super) fn run(flow: &Flow, listener: &Socket, requests: Requests) {
-    let rendezvous = &Rendezvous::new(listener);
+    let rendezvous = &Rendezvous::new(listener, flow.recorder.clock());
     flow.on_client(|| exchange(flow, rendezvous, requests));
 }
 

@@ -1,10 +1,10 @@
 //! Transfers of the programs of a flow: the kernel's accounts of their sockets, as rows.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::flow::Flow;
 use super::rows::SocketRow;
-use super::stop::wait;
+use super::stop::wait_on;
 use crate::telemetry::NodeContext;
 use crate::telemetry::accounts::{Account, Look};
 
@@ -62,7 +62,8 @@ fn await_none(
     patience: Duration,
     is_left: impl Fn(&Look, &Account) -> bool,
 ) {
-    let deadline = Instant::now() + patience;
+    let clock = flow.recorder.clock();
+    let deadline = clock.instant() + patience;
     let any_left = || {
         nodes.iter().any(|node| {
             let look = node.accounts.look(node, &flow.recorder);
@@ -73,9 +74,9 @@ fn await_none(
             })
         })
     };
-    while any_left() && Instant::now() < deadline {
-        let next = Some(Instant::now() + EVERY);
-        if flow.stop.reason().is_some() || wait(None, &[&flow.stop], next).is_err() {
+    while any_left() && clock.instant() < deadline {
+        let next = Some(clock.instant() + EVERY);
+        if flow.stop.reason().is_some() || wait_on(clock, None, &[&flow.stop], next).is_err() {
             return;
         }
     }

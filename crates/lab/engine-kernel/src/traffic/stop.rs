@@ -8,6 +8,8 @@ use std::time::Instant;
 use mptcplab_linux::wait::poll;
 use nix::poll::{PollFd, PollFlags};
 
+use crate::run_clock::RunClock;
+
 /// A request to end, with its reason. Cheap to clone; all clones are the same request.
 #[derive(Clone)]
 pub struct Stop(Arc<Inner>);
@@ -97,9 +99,57 @@ pub(crate) fn wait(
     }
 }
 
+/// The same on the clock of a run. While it stands nothing is ready, and no time comes.
+///
+/// # Errors
+/// When `poll` fails.
+pub(crate) fn wait_on(
+    clock: &RunClock,
+    fd: Option<(BorrowedFd<'_>, PollFlags)>,
+    stops: &[&Stop],
+    deadline: Option<Instant>,
+) -> io::Result<Wake> {
+    loop {
+        let left = deadline.map(|time| time.saturating_duration_since(clock.instant()));
+        let wake = wait(fd, stops, left.map(|left| Instant::now() + left))?;
+        let is_early = || deadline.is_some_and(|time| clock.instant() < time);
+        match wake {
+            Wake::Stopped(_) => return Ok(wake),
+            _ if clock.stands() => clock.rest(),
+            Wake::Deadline if is_early() => {}
+            _ => return Ok(wake),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn nothing_is_ready_and_no_time_comes_while_the_clock_stands() {
+        let (clock, stop) = (&RunClock::default(), &Stop::new().unwrap());
+        let (reader, writer) = io::pipe().unwrap();
+        drop(writer);
+        clock.stop();
+        std::thread::scope(|scope| {
+            let due = Some(clock.instant() + Duration::from_millis(1));
+            let hung_up = Some((reader.as_fd(), PollFlags::POLLIN));
+            let late = scope.spawn(move || wait_on(clock, None, &[stop], due).unwrap());
+            let ready = scope.spawn(move || wait_on(clock, hung_up, &[stop], None).unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!late.is_finished() && !ready.is_finished());
+            clock.go_on();
+            assert_eq!(late.join().unwrap(), Wake::Deadline);
+            assert_eq!(ready.join().unwrap(), Wake::Ready);
+            clock.stop();
+            let stopped = scope.spawn(move || wait_on(clock, None, &[stop], None).unwrap());
+            stop.request("enough");
+            assert_eq!(stopped.join().unwrap(), Wake::Stopped("enough"));
+        });
+    }
 
     #[test]
     fn a_stop_wakes_every_clone_with_the_first_reason() {

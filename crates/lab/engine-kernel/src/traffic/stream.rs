@@ -14,7 +14,7 @@ use crate::plan::Way;
 
 /// Runs the flow. It ends with its last frame, or a deadline after no more frames are made.
 pub(super) fn run(flow: &Flow, listener: &Socket, way: Way, frames: Frames, deadline_ns: Nanos) {
-    let rendezvous = &Rendezvous::new(listener);
+    let rendezvous = &Rendezvous::new(listener, flow.recorder.clock());
     flow.on_client(|| carry(flow, rendezvous, way, frames, deadline_ns));
 }
 

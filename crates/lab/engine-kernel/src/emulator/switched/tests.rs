@@ -1,6 +1,7 @@
 //! Switches without hosts, whose controller sends its frames of discovery each second.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use mptcplab_link::{Counters, DirectionConfig, Link, LinkConfig, Rate};
 use mptcplab_middlebox::Chain;
@@ -9,6 +10,7 @@ use mptcplab_segment::{PolicySupply, discovered};
 
 use super::super::{EmulatedLink, Failure, Middleboxes};
 use super::*;
+use crate::run_clock::RunClock;
 
 const MS: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MS;
@@ -133,7 +135,11 @@ fn deliver(switched: &mut Switched, links: &mut [DrivenLink], horizon: Nanos) {
     links.iter_mut().for_each(|link| link.horizon = horizon);
     let mut lateness = Lateness::default();
     switched
-        .deliver(links, Instant::now(), &mut lateness)
+        .deliver(
+            links,
+            &LinkTime::since(Instant::now(), &RunClock::default()),
+            &mut lateness,
+        )
         .unwrap();
     let next = links.iter().filter_map(DrivenLink::next_deadline);
     let next = next.chain(switched.next_deadline()).min();
