@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,14 @@ UNKNOWN_RUN_S = 10.0
 """Length of a run until one of its kind has ended."""
 LINE_EVERY_S = 10.0
 """Shortest time between two lines where no terminal shows a bar."""
+HOW_TO_GO_ON = """\
+paused at {0:.6f} s; from another terminal:
+  mptcplab queues {1}       shows the packets in the links
+  mptcplab sockets {1}      shows each host's sockets
+  mptcplab step-packet {1}  lets the next packet pass
+  mptcplab resume {1}       goes on
+The kernel's TCP timers run on: what they send meanwhile waits in the links."""
+"""With the second, and the recording's folder."""
 
 
 class Display(Protocol):
@@ -74,6 +83,14 @@ class RunProgress:
 
     def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `mptcplab.engine.job.Progress`: how far a run is does not depend on its rows."""
+
+    def paused(self, number: int, seconds: float) -> None:
+        """See `mptcplab.engine.job.Progress`: says how one looks, and goes on."""
+        if sys.stderr is not None:
+            print(
+                HOW_TO_GO_ON.format(seconds, shlex.quote(str(self._jobs[number].folder))),
+                file=sys.stderr,
+            )
 
     def ended(self, number: int) -> None:
         """See `mptcplab.engine.job.Progress`."""

@@ -63,6 +63,8 @@ class Settings:
     """Runs at once; where null one a core if simulated, one on the kernel."""
     is_live: bool = False
     """Whether runs are told of while they last, and their rows kept."""
+    pause_at: str | None = None
+    """A time, or the label of an event, at which each run pauses by itself; on the kernel alone."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,7 @@ def execute(
             result,
             captures=settings.captures,
             is_live=settings.is_live,
+            pause_at=settings.pause_at,
         )
     name = parts[0][0].scenario.name
     failures = carry_out(
@@ -244,6 +247,7 @@ def jobs(
     *,
     captures: bool,
     is_live: bool = False,
+    pause_at: str | None = None,
 ) -> list[Job]:
     """The runs, in order.
 
@@ -257,6 +261,7 @@ def jobs(
             result.recording_folder(variant, repetition),
             captures,
             is_live,
+            pause_at,
         )
         for repetition in range(1, choice.repetitions + 1)
         for variant in choice.variants

@@ -17,6 +17,7 @@ from mptcplab.cli.commands.doctor import doctor
 from mptcplab.cli.commands.enter import enter
 from mptcplab.cli.commands.explain import explain
 from mptcplab.cli.commands.host import add_host_commands
+from mptcplab.cli.commands.pause import add_pause_commands
 from mptcplab.cli.commands.probe import probe
 from mptcplab.cli.commands.rate_trace import rate_trace
 from mptcplab.cli.commands.report import report
@@ -62,6 +63,7 @@ app.command("doctor")(doctor)
 app.command(
     "enter", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )(enter)
+add_pause_commands(app)
 add_host_commands(app)
 app.add_typer(server, name="server")
 app.command("completion")(completion)

@@ -11,12 +11,13 @@ from mptcplab.engine.choice import EngineName
 from mptcplab.engine.job import EngineError
 from mptcplab.engine.kernel.inside import GoneError, words_to_enter
 from mptcplab.recording import Recording, RecordingError, Result, Status
+from mptcplab.recording.manifest import RUNNING
 from mptcplab.scenario.problem import did_you_mean
 
 
 def enter_node(folder: Path, node: str, command: Sequence[str]) -> None:
     """Becomes the command; returns only by raising what went wrong."""
-    recording = _running(folder)
+    recording = running(folder)
     lab = recording.manifest.lab
     if lab is None:
         raise UserError(f"{folder}: nothing runs there; `mptcplab run` makes one that does")
@@ -36,8 +37,11 @@ def enter_node(folder: Path, node: str, command: Sequence[str]) -> None:
     os.execv(argv[0], argv)
 
 
-def _running(folder: Path) -> Recording:
+def running(folder: Path) -> Recording:
+    """The recording in a result's folder that is being made, or the one whose folder this is."""
     try:
+        if (folder / RUNNING).exists():
+            return Recording.open(folder)
         result = Result.open(folder)
         for variant in result.variants:
             for recording in result.recordings(variant.name):

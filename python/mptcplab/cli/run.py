@@ -62,6 +62,8 @@ class RunOptions:
     """Whether each result is explained."""
     fail: bool = False
     """A finding that does not hold has a status of its own."""
+    pause_at: str | None = None
+    """A time, or the label of an event, at which each run on the kernel pauses by itself."""
     live: LiveOptions | None = None
     """Null: runs are not shown but for how far they are."""
 
@@ -106,6 +108,11 @@ def _prepared(options: RunOptions) -> tuple[list[Prepared], Settings]:
         raise UserError(str(error)) from error
     for note in (note for one in prepared for note in one.notes):
         typer.echo(note, err=True)
+    if options.pause_at is not None and any(EngineName.SIM in one.choices for one in prepared):
+        raise UserError(
+            "--pause-at pauses runs on the kernel: give --engine kernel, or stop a simulated run "
+            "with `mptcplab debug`"
+        )
     return prepared, settings
 
 
@@ -121,6 +128,7 @@ def _settings(options: RunOptions) -> Settings:
         captures=options.capture,
         workers=options.workers,
         is_live=options.live is not None,
+        pause_at=options.pause_at,
     )
 
 

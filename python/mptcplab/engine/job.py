@@ -39,6 +39,8 @@ class Job:
     """Whether to write the packets of every host's interface, beside the tables."""
     is_live: bool = False
     """Whether rows are kept and told of while the run lasts."""
+    pause_at: str | None = None
+    """A time, or the label of an event, at which a run on the kernel pauses by itself."""
 
     @property
     def capture(self) -> Capture | None:
@@ -60,6 +62,9 @@ class Progress(Protocol):
     def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """Job `number`, which is live, has these rows to show; see `mptcplab.engine.watch`."""
 
+    def paused(self, number: int, seconds: float) -> None:
+        """Job `number` has paused by itself at this second of its run."""
+
     def ended(self, number: int) -> None:
         """Job `number` has ended, well or not."""
 
@@ -74,6 +79,9 @@ class NullProgress:
         """See `Progress`."""
 
     def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """See `Progress`."""
+
+    def paused(self, number: int, seconds: float) -> None:
         """See `Progress`."""
 
     def ended(self, number: int) -> None:

@@ -186,6 +186,9 @@ class _Read:
     def watched(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """See `mptcplab.engine.job.Progress`: no trial is live."""
 
+    def paused(self, number: int, seconds: float) -> None:
+        """See `mptcplab.engine.job.Progress`: no trial pauses."""
+
     def ended(self, number: int) -> None:
         """See `mptcplab.engine.job.Progress`."""
         folder = self._jobs[number].folder

@@ -64,6 +64,14 @@ def run(
     capture: Annotated[
         bool, typer.Option("--capture", help="Write a pcapng file of each host's interface.")
     ] = False,
+    pause_at: Annotated[
+        str | None,
+        typer.Option(
+            "--pause-at",
+            metavar="TIME|EVENT",
+            help="Pause each run on the kernel at 2s, say, or at an event, by its label.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(parser=path, metavar="DIR", help="Folder of the result; must be new."),
@@ -112,6 +120,7 @@ def run(
             vary=vary,
             overrides=tuple(overrides or ()),
             capture=capture,
+            pause_at=pause_at,
             out=out,
             html=html,
             live=LiveOptions(serve, serve_at) if is_shown else None,

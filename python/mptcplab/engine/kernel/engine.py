@@ -70,8 +70,8 @@ class KernelEngine:
         return []
 
     def _run(self, number: int, job: Job, progress: Progress) -> None:
-        told = partial(progress.reached, number), partial(progress.watched, number)
-        with Run(job, *told) as run:
+        told = (progress.reached, progress.watched, progress.paused)
+        with Run(job, *(partial(tell, number) for tell in told)) as run:
             progress.begun(number, run.expected_s)
             self._under_way.add(run)
             try:

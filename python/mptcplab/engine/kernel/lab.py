@@ -56,8 +56,14 @@ class Lab:
         """The outermost process of the lab."""
         return self._process.pid
 
-    def rows(self, keep: Callable[[bytes], None] = lambda _: None) -> Iterator[Row]:
+    def rows(
+        self,
+        keep: Callable[[bytes], None] = lambda _: None,
+        answered: Callable[[Row], None] = lambda _: None,
+    ) -> Iterator[Row]:
         """The lab's rows until its last one, `done`, inclusive; `keep` gets the line of each then.
+
+        Answers to commands are no rows of the recording: `answered` gets them.
 
         Raises:
             NotGrantedError: the lab lacked descriptors.
@@ -69,6 +75,9 @@ class Lab:
             row: Row = json.loads(line)
             if row["record"] == "failed":
                 raise failure(row["text"])
+            if row["record"] == "answer":
+                answered(row)
+                continue
             is_last = row["record"] == "done"
             yield row
             keep(line)
@@ -79,6 +88,10 @@ class Lab:
     def stop(self) -> None:
         """Asks the lab to end its traffic and keep what it measured."""
         self._write("stop")
+
+    def command(self, line: str) -> None:
+        """Sends the lab a command (`crates/lab/engine-kernel/src/pause.rs`)."""
+        self._write(line)
 
     def kill(self) -> None:
         """Ends the lab at once, while another thread waits for its rows."""

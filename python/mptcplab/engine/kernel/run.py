@@ -12,11 +12,13 @@ from typing import Any
 
 from mptcplab.engine.compile import compile_plan
 from mptcplab.engine.job import EngineError, Job
+from mptcplab.engine.kernel.command_socket import UNASKED, CommandSocket
 from mptcplab.engine.kernel.failure import NotGrantedError
 from mptcplab.engine.kernel.lab import Lab
+from mptcplab.engine.kernel.pause_time import pause_ns
 from mptcplab.engine.kernel.sysctl import read_sysctl
 from mptcplab.engine.manifest import congestion_controls, expected_s, manifest
-from mptcplab.engine.recorder import Recorder, Row
+from mptcplab.engine.recorder import NANOSECONDS, Recorder, Row
 from mptcplab.engine.watch import Watch, seen
 from mptcplab.plan import Plan
 from mptcplab.recording import Manifest, Writer
@@ -33,23 +35,29 @@ class Run(AbstractContextManager["Run"]):
         job: Job,
         reached: Callable[[float], None],
         watched: Callable[[Sequence[Row]], None],
+        paused: Callable[[float], None],
     ) -> None:
         """Compiles the plan and makes the recording's folder; `reached` is told its seconds.
 
-        If the job is live, `watched` is told what is to be shown.
+        If the job is live, `watched` is told what is to be shown. If it is to pause, `paused` is
+        told when it has.
 
         Raises:
+            EngineError: it is to pause at an event that there is not.
             ScenarioError: the variant cannot be compiled.
             RecordingError: the folder cannot be made.
 
         """
         task = job.task
         self._plan = compile_plan(task.scenario, task.variant, task.seed, job.capture)
+        self._pause_at_ns = None if job.pause_at is None else pause_ns(job.pause_at, self._plan)
+        self._paused = paused
         described = manifest(task, self._plan, ENGINE, **_circumstances(self._plan))
         watch = Watch(seen(self._plan), watched) if job.is_live else None
         writer = Writer(job.folder, described, keeps_rows=job.is_live)
         self._recorder = Recorder(writer, reached, watch)
         self._lab: Lab | None = None
+        self._commands = CommandSocket(job.folder, self._command)
         self._is_stopped = False
 
     @property
@@ -69,9 +77,13 @@ class Run(AbstractContextManager["Run"]):
             self._lab = Lab(self._plan)
             if self._is_stopped:
                 self._lab.stop()
+            if self._pause_at_ns is not None:
+                self._lab.command(f"pause-at {self._pause_at_ns}")
             shortage: str | None = None
-            for row in self._lab.rows(self._recorder.keep):
+            for row in self._lab.rows(self._recorder.keep, self._answered):
                 shortage = shortage or _shortage(row)
+                if row["record"] == "ready":
+                    self._commands.listen()
                 self._recorder.take(row, self._lab.pid)
             if shortage is not None:
                 raise NotGrantedError(shortage)
@@ -79,6 +91,16 @@ class Run(AbstractContextManager["Run"]):
             self._recorder.fail(str(error))
             raise
         return self._recorder.finish()
+
+    def _command(self, line: str) -> None:
+        if self._lab is not None:
+            self._lab.command(line)
+
+    def _answered(self, row: Row) -> None:
+        if row["number"] == UNASKED:
+            self._paused(row["t_ns"] / NANOSECONDS)
+        else:
+            self._commands.answered(row)
 
     def stop(self) -> None:
         """Ends the traffic; the run then ends by itself, with what was measured.
@@ -102,6 +124,7 @@ class Run(AbstractContextManager["Run"]):
         trace: TracebackType | None,
     ) -> None:
         """Ends the lab if it has not ended."""
+        self._commands.__exit__(kind, error, trace)
         if self._lab is not None:
             self._lab.end()
 
