@@ -1,7 +1,8 @@
 """A run whose traffic lacked descriptors is a failed run, not a result."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.system import needs_mptcp
@@ -27,9 +28,9 @@ def test_a_run_whose_traffic_got_no_descriptors_fails(
 ) -> None:
     rows = Lab.rows
 
-    def without_a_socket(lab: Lab, *keep: Callable[[bytes], None]) -> Iterator[Row]:
+    def without_a_socket(lab: Lab, *given: Any) -> Iterator[Row]:
         # The row that the lab told with a limit of 28, where which thread comes first decides.
-        for row in rows(lab, *keep):
+        for row in rows(lab, *given):
             if row["record"] == "transfers":
                 row |= {"error": "open a socket: too many open files", "bytes": 0}
             yield row
