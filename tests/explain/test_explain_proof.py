@@ -105,10 +105,10 @@ def test_a_signal_leaves_nothing_of_the_trials(tmp_path: Path) -> None:
     with subprocess.Popen(
         asked, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
-        while not any(temporary.iterdir()):
+        while not any(temporary.glob("*/*")):
             time.sleep(0.02)
         running.send_signal(signal.SIGTERM)
         out, error = running.communicate()
     assert (out, error) == ("", "interrupted: nothing was explained\n")
     assert running.returncode == 130
-    assert not any(temporary.iterdir())
+    assert list(temporary.rglob("*")) == []

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -26,6 +24,7 @@ from mptcplab.metrics.transfers import (
 )
 from mptcplab.recording import Recording, RecordingError
 from mptcplab.scenario import Scenario, ScenarioError, with_overrides
+from mptcplab.temporary import temporary_folder
 
 _SAMPLE_INTERVAL_S = 1
 """Of trials, which are read for their transfers alone: a run takes a quarter less time so."""
@@ -147,11 +146,11 @@ class Trials:
         ]
         if not asked:
             return
-        with tempfile.TemporaryDirectory(prefix="mptcplab-explain-") as folder:
+        with temporary_folder("mptcplab-explain-") as folder:
             jobs = [
                 Job(
                     Task(self._made[place][1], self._variant, 1, seed),
-                    Path(folder) / str(place) / str(seed),
+                    folder / str(place) / str(seed),
                 )
                 for place, seed in asked
             ]

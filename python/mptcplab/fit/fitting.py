@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -22,6 +20,7 @@ from mptcplab.fit.scenario import VARIANT, scenario_of
 from mptcplab.plan import Plan
 from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario, ScenarioError
+from mptcplab.temporary import temporary_folder
 from mptcplab.trace import View, read, view
 from mptcplab.trace.accounts import Account, accounts
 from mptcplab.trace.coverage import coverage
@@ -126,10 +125,10 @@ def fitted(
         )
     try:
         scenario = in_full(scenario_of(paths, of, _first_window_bytes(seen, of)))
-        with tempfile.TemporaryDirectory(prefix="mptcplab-fit-") as folder:
+        with temporary_folder("mptcplab-fit-") as folder:
             recordings = [
                 run(
-                    scenario, VARIANT, Path(folder) / str(seed), seed=seed, engine="sim",
+                    scenario, VARIANT, folder / str(seed), seed=seed, engine="sim",
                     captures=True,
                 )
                 for seed in range(_FIRST_SEED, _FIRST_SEED + _RUNS)

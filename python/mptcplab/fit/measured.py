@@ -8,7 +8,6 @@ whether they share a link.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from mptcplab.metrics.plan_view import PlanView
 from mptcplab.plan import Plan
 from mptcplab.recording import Recording
 from mptcplab.scenario import Scenario, ScenarioError
+from mptcplab.temporary import temporary_folder
 
 _NS_PER_S = 1e9
 _SEEDS = (1, 2, 3)
@@ -117,8 +117,8 @@ def explained(
     """
     direction, of = _chosen(figures)
     try:
-        with tempfile.TemporaryDirectory(prefix="mptcplab-fit-") as folder:
-            return _Fitting(figures, direction, of, Path(folder)).explained(workers, follow)
+        with temporary_folder("mptcplab-fit-") as folder:
+            return _Fitting(figures, direction, of, folder).explained(workers, follow)
     except ScenarioError as error:
         raise FitError(str(error.problems[0])) from error
 
