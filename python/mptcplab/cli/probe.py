@@ -251,7 +251,7 @@ def _tell(text: str) -> None:
 
 @dataclass(frozen=True)
 class _Explained:
-    """What `--explain` has found."""
+    """The findings of `--explain`."""
 
     why: Why
     fit: MeasuredFit | None = None

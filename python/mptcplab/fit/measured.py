@@ -252,7 +252,7 @@ class _Fitting:
             return _lasted_s(self._run(variant_of(place)))
 
         def better(rate_mbps: float, taken_s: float) -> float:
-            # What does not depend on the rate stays: the growth of windows.
+            # The growth of windows does not depend on the rate, and stays.
             beside_s = taken_s - bits / rate_mbps
             left_s = measured_s - beside_s
             return most_mbps if left_s <= 0 else min(most_mbps, bits / left_s)

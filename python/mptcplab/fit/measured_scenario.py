@@ -28,7 +28,7 @@ class LinkEstimate:
     delay_ms: float
     """One way: half of the idle round trip."""
     queue_bytes: int | None
-    """What stood in it under load; null where no load was measured."""
+    """The queue that stood under load; null where no load was measured."""
 
     def to_json(self) -> dict[str, Any]:
         """As in `mptcplab probe --explain --json`."""

@@ -1,4 +1,4 @@
-"""What a scenario fitted to measured paths tells, in words and tables."""
+"""A scenario fitted to measured paths in words and tables."""
 
 from __future__ import annotations
 
