@@ -73,7 +73,7 @@ def cause_words(told: Explanation) -> str:
 
 
 def _down_words(told: Explanation) -> str:
-    """The time that failed links took of the longest connection, which no change of a host gives back."""
+    """The time that failed links took of the longest connection: no change gives it back."""
     if not told.connections:
         return ""
     longest = max(told.connections, key=lambda one: one.duration_s)
