@@ -11,6 +11,7 @@ from mptcplab.engine import run
 from mptcplab.fit import FitError, explained, why
 from mptcplab.measure.figures import Figures, SizeFigures
 from mptcplab.measure.html import to_html
+from mptcplab.measure.passing import Passing
 from mptcplab.measure.plan import Direction, Path
 from mptcplab.measure.survival import Survival
 from mptcplab.measure.transfer import Transfer
@@ -98,6 +99,7 @@ def measured(made: dict[str, Any], folder: File, **changes: Any) -> Figures:
         "sizes": {Direction.DOWN: (size,), Direction.UP: ()},
         "endpoints": 2,
         "add_addr": None,
+        "passing": (Passing(),) * len(paths),
     }
     return Figures(**told | changes)
 
