@@ -33,6 +33,7 @@ from mptcplab.scenario.sweep import overrides_of, points
 from mptcplab.scenario.units import parse_rate, parse_size
 from mptcplab.server.intake import figures_of
 
+from .louvain import RATIOS, SIZES_KB, classes
 from .served.lab import Transfers, lab
 
 _SCENARIO = "louvain/experiments"
@@ -43,8 +44,6 @@ _SIZE = "traffic.0.http.size"
 _CONTROL = "hosts.server.congestion_control"
 _IDLE = [{"ping": {"from": "probe", "to": "server", "interval": "10 min", "count": 1_000}}]
 _VARIANTS = ("tcp-eth", "tcp-wifi", "tcp-both", "mptcp")
-_RATIOS = (1, 2, 4, 8, 16, 1000)
-_SIZES_KB = (10, 100, 1000, 20_000)
 Experiment = dict[str, Any]
 
 
@@ -82,7 +81,13 @@ def _experiments(draws: int) -> Iterator[Experiment]:
             size = min(parse_size(values[_SIZE]), _most_bytes(values))
             control = values[_CONTROL] if values[_CONTROL] in ("cubic", "reno") else "cubic"
             told = {_SIZE: f"{size} B", _CONTROL: control}
-            yield {"number": 2 * draw + place // draws + 1, "values": values | told}
+            rates = _rates(values)
+            yield {
+                "number": 2 * draw + place // draws + 1,
+                "values": values | told,
+                "size_kb": size / 1000,
+                "rates": max(rates) / min(rates),
+            }
 
 
 def _most_bytes(values: Mapping[str, Any]) -> int:
@@ -177,35 +182,17 @@ def _print(done: Sequence[Experiment]) -> None:
         print(f"  {one['number']}: {one['failed']}")
     measured = [one for one in done if "failed" not in one]
     _table("", measured, {"all": measured})
-    _table("size", measured, _classes(measured, _size_kb, _SIZES_KB, " kB"))
-    _table("ratio of rates", measured, _classes(measured, _ratio_of_rates, _RATIOS))
+    _table("size", measured, classes(measured, "size_kb", SIZES_KB, " kB"))
+    _table("ratio of rates", measured, classes(measured, "rates", RATIOS))
 
 
-def _size_kb(one: Experiment) -> float:
-    return parse_size(one["values"][_SIZE]) / 1000
-
-
-def _ratio_of_rates(one: Experiment) -> float:
-    rates = _rates(one["values"])
-    return max(rates) / min(rates)
-
-
-def _classes(
-    done: Sequence[Experiment], key: Any, bounds: Sequence[int], unit: str = ""
-) -> dict[str, list[Experiment]]:
-    return {
-        f"{low} to {high}{unit}": [one for one in done if low <= key(one) < high]
-        for low, high in itertools.pairwise(bounds)
-    }
-
-
-def _table(title: str, done: Sequence[Experiment], classes: Mapping[str, Any]) -> None:
+def _table(title: str, done: Sequence[Experiment], divided: Mapping[str, Any]) -> None:
     heads = ["common link", title, "experiments"]
     for what in ("faster than the best path", "mean aggregation", "mean delay benefit"):
         heads += [f"{what}: agents", "simulator"]
     print(f"\n| {' | '.join(heads)} |\n|{'---|' * 3}{'---:|' * 6}")
     commons = sorted({one["values"]["links.common.rate"] for one in done})
-    for common, (name, members) in itertools.product(commons, classes.items()):
+    for common, (name, members) in itertools.product(commons, divided.items()):
         own = [one for one in members if one["values"]["links.common.rate"] == common]
         if own:
             cells = itertools.chain.from_iterable(

@@ -194,7 +194,7 @@ def _rows(case: Case, end: str, fit: Fit, told: Sequence[object]) -> Iterable[Se
         yield (
             case.name, end, one.name, f"{own.rate_mbps:.3f}", f"{one.rate_mbps:.3f}",
             f"{own.delay_ms:.3f}", f"{one.delay_ms:.3f}", f"{own.loss:.5f}", f"{one.loss:.5f}",
-            f"{goodput.captured:.3f}", f"{goodput.simulated:.3f}", f"{goodput.part:.4f}", *told,
+            f"{goodput.real:.3f}", f"{goodput.simulated:.3f}", f"{goodput.part:.4f}", *told,
         )  # fmt: skip
 
 

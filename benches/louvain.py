@@ -31,9 +31,9 @@ def main() -> None:
     points = list(_points(Sweep.open(folder)))
     _table("", points, lambda own: {"all": own})
     _table("congestion control", points, lambda own: _by(own, "control"))
-    _table("size", points, lambda own: _classes(own, "size_kb", SIZES_KB, " kB"))
-    _table("ratio of rates", points, lambda own: _classes(own, "rates", RATIOS))
-    _table("ratio of delays", points, lambda own: _classes(own, "delays", RATIOS))
+    _table("size", points, lambda own: classes(own, "size_kb", SIZES_KB, " kB"))
+    _table("ratio of rates", points, lambda own: classes(own, "rates", RATIOS))
+    _table("ratio of delays", points, lambda own: classes(own, "delays", RATIOS))
 
 
 def _points(sweep: Sweep) -> Iterator[Point]:
@@ -59,9 +59,10 @@ def _by(points: Sequence[Point], key: str) -> Mapping[str, list[Point]]:
     return {name: [point for point in points if point[key] == name] for name in names}
 
 
-def _classes(
+def classes(
     points: Sequence[Point], key: str, bounds: Sequence[int], unit: str = ""
 ) -> Mapping[str, list[Point]]:
+    """The points by the class that a value of each is in; a class begins with its lower bound."""
     return {
         f"{low} to {high}{unit}": [point for point in points if low <= point[key] < high]
         for low, high in itertools.pairwise(bounds)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
@@ -136,6 +137,15 @@ def test_a_link_that_paths_share_is_found(tmp_path: File) -> None:
     found = explained(measured(made, tmp_path), workers=2)
     assert found.shared_mbps == pytest.approx(22, rel=0.03)
     assert f"they share a link of {found.shared_mbps:.3g} Mbit/s" in why(found).sentences[1]
+
+
+def test_transfers_that_did_not_finish_do_not_decide_on_the_first_path(tmp_path: File) -> None:
+    figures = measured(tree([FAST, (10.0, 20.0)]), tmp_path)
+    (size,) = figures.sizes[Direction.DOWN]
+    cut = [Transfer(None, None, None, is_mptcp=True, begin=1)] * 3
+    sizes = {Direction.DOWN: (replace(size, mptcp=(*size.mptcp, *cut)),), Direction.UP: ()}
+    found = explained(replace(figures, sizes=sizes), workers=2)
+    assert [one.interface for one in found.links] == ["if0", "if1"]
 
 
 def test_the_page_has_the_section(tmp_path: File) -> None:

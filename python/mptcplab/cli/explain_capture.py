@@ -104,7 +104,7 @@ def _sentences(fit: Fit | None, untried: str | None, *, remedies: bool) -> list[
     how = "fits" if abs(goodput.part) <= _GOOD else "does not fit well"
     found = [
         f"A scenario fitted to connection {fit.connection} {how}: it carries "
-        f"{goodput.simulated:.3g} Mbit/s, where {goodput.captured:.3g} were captured "
+        f"{goodput.simulated:.3g} Mbit/s, where {goodput.real:.3g} were captured "
         f"({100 * goodput.part:+.0f} %)."
     ]
     found += [f"Left out: {note}." for note in fit.notes]
@@ -121,7 +121,7 @@ def _paths(fit: Fit) -> list[Column]:
 
     def both(figure: str, path: PathEstimate, digits: int) -> str:
         one = apart.get((figure, path.name))
-        return "" if one is None else f"{one.captured:.{digits}f}, {one.simulated:.{digits}f}"
+        return "" if one is None else f"{one.real:.{digits}f}, {one.simulated:.{digits}f}"
 
     paths: Sequence[PathEstimate] = fit.paths
     queues = ["" if one.queue_bytes is None else f"{one.queue_bytes / 1e3:.0f} kB" for one in paths]

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FrameType
 
 import typer
@@ -30,6 +29,7 @@ from mptcplab.server.secret import EnrolmentLine, new_secret
 from mptcplab.server.state import State
 from mptcplab.server.store import enrolments, plans
 from mptcplab.server.store.connection import changing
+from mptcplab.temporary import temporary_folder
 
 _AGENTS = ("office", "van", "shop")
 _SERVER = "server"
@@ -64,12 +64,12 @@ def serve_demo(listen: str | None, *, as_json: bool) -> None:
     try:
         with (
             _first_signal_alone(),
-            TemporaryDirectory(prefix="mptcplab-demo-") as folder,
+            temporary_folder("mptcplab-demo-") as folder,
             network(of_demonstration()) as inside,
         ):
             try:
                 with bound(host, port, _PER_ADDRESS) as listener:
-                    _Demo(inside, Path(folder), program).serve(listener, as_json=as_json)
+                    _Demo(inside, folder, program).serve(listener, as_json=as_json)
             finally:
                 _ignore_signals()
             if inside.failure is not None:

@@ -14,6 +14,7 @@ from mptcplab.explanation.changes import Changes, in_full
 from mptcplab.explanation.observed import Observed
 from mptcplab.explanation.trials import Follow, Trials
 from mptcplab.explanation.verdict import SEEDS, judged
+from mptcplab.fit.deviation import Deviation
 from mptcplab.fit.error import FitError
 from mptcplab.fit.paths import PathEstimate, path_estimates
 from mptcplab.fit.scenario import VARIANT, scenario_of
@@ -29,33 +30,6 @@ from mptcplab.trace.words import size
 _FIRST_SEED = 1
 _RUNS = 3
 """Simulated captures that are held against the captured one."""
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """A figure of the capture beside that of the fitted scenario, both by the same analysis."""
-
-    figure: str
-    """`goodput_mbps`, or of a path `carried_mbps` (payload) and `rtt_ms` (mean round trip)."""
-    path: str | None
-    captured: float
-    simulated: float
-    """Mean over runs."""
-
-    @property
-    def part(self) -> float:
-        """(simulated − captured) / captured."""
-        return (self.simulated - self.captured) / self.captured
-
-    def to_json(self) -> dict[str, Any]:
-        """As in `mptcplab explain CAPTURE --json`."""
-        return {
-            "figure": self.figure,
-            "path": self.path,
-            "captured": self.captured,
-            "simulated": self.simulated,
-            "deviation": self.part,
-        }
 
 
 @dataclass(frozen=True)
@@ -88,7 +62,7 @@ class Fit:
             "connection": self.connection,
             "paths": [one.to_json() for one in self.paths],
             "scenario": self.scenario.provenance.text(),
-            "deviations": [one.to_json() for one in self.deviations],
+            "deviations": [one.to_json("captured") for one in self.deviations],
             "notes": list(self.notes),
         }
 

@@ -19,10 +19,12 @@ import numpy as np
 from mptcplab.engine import run
 from mptcplab.explanation import Explanation, Remedy, explain_recording
 from mptcplab.explanation.trials import Follow
+from mptcplab.fit.deviation import Deviation
 from mptcplab.fit.error import FitError
 from mptcplab.fit.measured_scenario import MPTCP, LinkEstimate, scenario_of, variant_of
 from mptcplab.measure.figures import Figures, SizeFigures
 from mptcplab.measure.plan import Direction
+from mptcplab.measure.transfer import Transfer
 from mptcplab.metrics.at_once import at_once
 from mptcplab.metrics.plan_view import PlanView
 from mptcplab.plan import Plan
@@ -46,32 +48,6 @@ _LEAST_QUEUE_BYTES = 16 * 1500
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A figure that was measured beside that of the fitted scenario."""
-
-    figure: str
-    """`mptcp_mbps`, `at_once_mbps`, or `tcp_s` of a path."""
-    path: str | None
-    measured: float
-    simulated: float
-
-    @property
-    def part(self) -> float:
-        """(simulated − measured) / measured."""
-        return (self.simulated - self.measured) / self.measured
-
-    def to_json(self) -> dict[str, Any]:
-        """As in `mptcplab probe --explain --json`."""
-        return {
-            "figure": self.figure,
-            "path": self.path,
-            "measured": self.measured,
-            "simulated": self.simulated,
-            "deviation": self.part,
-        }
-
-
-@dataclass(frozen=True)
 class MeasuredFit:
     """Why MPTCP over measured paths was as slow as it was."""
 
@@ -82,7 +58,7 @@ class MeasuredFit:
     shared_mbps: float | None
     """Rate of a link that all paths share; null where none is seen."""
     scenario: Scenario
-    beside: Sequence[Beside]
+    beside: Sequence[Deviation]
     """How well it fits: MPTCP first, to which nothing was fitted."""
     told: Explanation
     """Of the fitted scenario; its goodput is the measured one."""
@@ -95,7 +71,7 @@ class MeasuredFit:
             "links": [one.to_json() for one in self.links],
             "shared_mbps": self.shared_mbps,
             "scenario": self.scenario.provenance.text(),
-            "beside": [one.to_json() for one in self.beside],
+            "beside": [one.to_json("measured") for one in self.beside],
             **self.told.to_json(),
         }
 
@@ -145,9 +121,14 @@ def _chosen(figures: Figures) -> tuple[Direction, SizeFigures]:
 
 def _is_known(size: SizeFigures) -> bool:
     times = (*size.path_times, size.mptcp_time, size.delay)
-    return all(one.mean is not None for one in times) and any(
-        one is not None and one.is_counted and one.goodput_mbps for one in size.mptcp
-    )
+    return all(one.mean is not None for one in times) and bool(_whole(size))
+
+
+def _whole(size: SizeFigures) -> Sequence[Transfer]:
+    """The transfers by MPTCP that count and have finished."""
+    return [
+        one for one in size.mptcp if one is not None and one.is_counted and one.time_s is not None
+    ]
 
 
 class _Fitting:
@@ -160,9 +141,9 @@ class _Fitting:
         self._folder = folder
         self._runs = 0
         self._shared_mbps: float | None = None
-        begins = [one.begin for one in of.mptcp if one is not None and one.is_counted]
         # The first path matters: the one on which most transfers began.
-        self._begin = max(set(begins), key=begins.count) or 0
+        begins = [one.begin or 0 for one in _whole(of)]
+        self._begin = max(sorted(set(begins)), key=begins.count)
         paths = range(len(figures.paths))
         self._order = sorted(paths, key=lambda path: path != self._begin)
         self._links = [self._link(path, self._goodput(path)) for path in self._order]
@@ -182,7 +163,7 @@ class _Fitting:
             self._links,
             self._shared_mbps,
             scenario,
-            [Beside("mptcp_mbps", None, measured, own), *beside],
+            [Deviation("mptcp_mbps", None, measured, own), *beside],
             replace(told, goodput_mbps=measured),
         )
 
@@ -207,13 +188,8 @@ class _Fitting:
 
     def _mptcp_mbps(self) -> float:
         """Of transfers that began on the path on which the simulated ones do."""
-        known = [
-            one.goodput_mbps
-            for one in self._of.mptcp
-            if one is not None and one.is_counted and one.goodput_mbps
-            if (one.begin or 0) == self._begin
-        ]
-        return fmean(known)
+        began = [one for one in _whole(self._of) if (one.begin or 0) == self._begin]
+        return fmean(one.goodput_mbps for one in began if one.goodput_mbps is not None)
 
     def _link(self, path: int, rate_mbps: float) -> LinkEstimate:
         idle_ms = median(one for one in self._figures.idle_rtt[path].samples if one is not None)
@@ -239,7 +215,7 @@ class _Fitting:
         folder = self._folder / str(self._runs)
         return run(self._scenario(), variant, folder, seed=seed, engine="sim")
 
-    def _fit_rate(self, place: int) -> Beside:
+    def _fit_rate(self, place: int) -> Deviation:
         """Finds the rate of a link over which TCP alone takes as long as was measured."""
         path = self._order[place]
         measured_s = self._of.path_times[path].mean
@@ -258,9 +234,9 @@ class _Fitting:
             return most_mbps if left_s <= 0 else min(most_mbps, bits / left_s)
 
         taken_s = _approached(simulated, better, self._links[place].rate_mbps, measured_s)
-        return Beside("tcp_s", self._links[place].interface, measured_s, taken_s)
+        return Deviation("tcp_s", self._links[place].interface, measured_s, taken_s)
 
-    def _fit_shared(self) -> list[Beside]:
+    def _fit_shared(self) -> list[Deviation]:
         """Finds the rate of a link that all paths share, where TCP over all tells of one."""
         measured_mbps = self._of.at_once_goodput.mean
         if not measured_mbps:
@@ -276,7 +252,7 @@ class _Fitting:
                 return rate_mbps * measured_mbps / reached_mbps
 
             own_mbps = _approached(simulated, better, measured_mbps, measured_mbps)
-        return [Beside("at_once_mbps", None, measured_mbps, own_mbps)]
+        return [Deviation("at_once_mbps", None, measured_mbps, own_mbps)]
 
     def _at_once(self) -> float:
         recording = self._run("tcp-at-once")

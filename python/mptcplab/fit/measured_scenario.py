@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mptcplab.fit.link import link_of
 from mptcplab.measure.plan import Direction
 from mptcplab.scenario import Scenario, loads
 
@@ -72,7 +73,7 @@ def scenario_of(
         },
         "routers": {"core": {}},
         "links": {
-            **{name: _link(name, one) for name, one in zip(names, links, strict=True)},
+            **{name: link_of(name, "core", one) for name, one in zip(names, links, strict=True)},
             "shared": {"between": ["core.net", "server.net"], **shared},
         },
         "traffic": [_transfer(direction, size_bytes)],
@@ -94,17 +95,6 @@ def _names(links: Sequence[LinkEstimate]) -> list[str]:
     is_usable = len(set(names)) == len(names) and all(_NAME.fullmatch(name) for name in names)
     taken = {"shared", "net"} & set(names)
     return names if is_usable and not taken else [f"p{place}" for place in range(len(links))]
-
-
-def _link(name: str, one: LinkEstimate) -> dict[str, Any]:
-    link: dict[str, Any] = {
-        "between": [f"client.{name}", f"core.{name}"],
-        "rate": f"{one.rate_mbps:.5g} Mbit/s",
-        "delay": f"{one.delay_ms:.5g} ms",
-    }
-    if one.queue_bytes is not None:
-        link["queue"] = f"{one.queue_bytes} B"
-    return link
 
 
 def _transfer(direction: Direction, size_bytes: int) -> dict[str, Any]:

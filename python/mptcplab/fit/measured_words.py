@@ -43,7 +43,7 @@ def _sentences(of: MeasuredFit) -> list[str]:
     found = [
         f"{_NOUNS[of.direction]} of {size_words(of.size_bytes)}: a scenario fitted to TCP over "
         f"each path {fits}: by MPTCP it carries {mptcp.simulated:.3g} Mbit/s, where "
-        f"{mptcp.measured:.3g} were measured ({100 * mptcp.part:+.0f} %).".replace("-", "−")
+        f"{mptcp.real:.3g} were measured ({100 * mptcp.part:+.0f} %).".replace("-", "−")
     ]
     if of.shared_mbps is not None:
         found.append(

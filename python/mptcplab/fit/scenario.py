@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from mptcplab.fit.link import link_of
 from mptcplab.fit.paths import PathEstimate
 from mptcplab.scenario import Scenario, loads
 from mptcplab.trace.accounts import WINDOW, Account
@@ -80,13 +81,7 @@ def _interface(host: str, path: PathEstimate) -> dict[str, Any]:
 
 
 def _link(path: PathEstimate, way: str) -> dict[str, Any]:
-    link: dict[str, Any] = {
-        "between": [f"client.{path.name}", f"server.{path.name}"],
-        "rate": f"{path.rate_mbps:.5g} Mbit/s",
-        "delay": f"{path.delay_ms:.5g} ms",
-    }
-    if path.queue_bytes is not None:
-        link["queue"] = f"{path.queue_bytes} B"
+    link = link_of(path.name, "server", path)
     if path.loss:
         link[way] = {"loss": f"{100 * path.loss:.4f} %"}
     return link

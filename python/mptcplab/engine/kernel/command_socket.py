@@ -11,12 +11,11 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from types import TracebackType
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,7 +35,7 @@ _LONGEST_ANSWER = 256 << 20
 """A million packets in links."""
 
 
-class CommandSocket(AbstractContextManager["CommandSocket"]):
+class CommandSocket:
     """Passes commands on to a lab, one after the other, and its answers back."""
 
     def __init__(self, folder: Path, give: Callable[[str], None]) -> None:
@@ -96,12 +95,7 @@ class CommandSocket(AbstractContextManager["CommandSocket"]):
             if answer["number"] in (number, _ENDED["number"]):
                 return answer
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Takes no more commands, and removes the socket."""
         if self._socket is None or self._thread is None:
             return

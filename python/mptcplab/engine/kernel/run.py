@@ -124,7 +124,7 @@ class Run(AbstractContextManager["Run"]):
         trace: TracebackType | None,
     ) -> None:
         """Ends the lab if it has not ended."""
-        self._commands.__exit__(kind, error, trace)
+        self._commands.close()
         if self._lab is not None:
             self._lab.end()
 
