@@ -139,6 +139,15 @@ def test_a_link_that_paths_share_is_found(tmp_path: File) -> None:
     assert f"they share a link of {found.shared_mbps:.3g} Mbit/s" in why(found).sentences[1]
 
 
+def test_paths_have_the_names_of_their_interfaces(tmp_path: File) -> None:
+    figures = measured(tree([FAST, SLOW]), tmp_path)
+    names = ("enp0s31f6.100", "wlan-é")
+    paths = [replace(one, interface=name) for one, name in zip(figures.paths, names, strict=True)]
+    told = explained(replace(figures, paths=tuple(paths)), workers=2).told
+    assert {one.path for one in told.causes} <= {*names, None}
+    assert any(one.path == "wlan-é" for one in told.causes)
+
+
 def test_transfers_that_did_not_finish_do_not_decide_on_the_first_path(tmp_path: File) -> None:
     figures = measured(tree([FAST, (10.0, 20.0)]), tmp_path)
     (size,) = figures.sizes[Direction.DOWN]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mptcplab.engine import run
-from mptcplab.explanation import Explanation, Remedy, explain_recording
+from mptcplab.explanation import Explanation, explain_recording
 from mptcplab.explanation.trials import Follow
 from mptcplab.fit.deviation import Deviation
 from mptcplab.fit.error import FitError
@@ -156,7 +156,7 @@ class _Fitting:
         own = fmean(_mbps(one, self._of.size_bytes) for one in recordings)
         measured = self._mptcp_mbps()
         told = explain_recording(recordings[0], scenario, workers=workers, follow=follow)
-        told = replace(told, remedies=_for_hosts(told.remedies, self._real_names(recordings[0])))
+        told = _for_hosts(told, self._real_names(recordings[0]))
         return MeasuredFit(
             self._direction,
             self._of.size_bytes,
@@ -262,18 +262,23 @@ class _Fitting:
         return goodput
 
 
-def _for_hosts(remedies: Sequence[Remedy], names: Mapping[str, str]) -> Sequence[Remedy]:
-    """The same with commands for the real hosts."""
+def _for_hosts(told: Explanation, names: Mapping[str, str]) -> Explanation:
+    """The same with paths and commands of the real hosts."""
     every = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     simulated = re.compile(rf"(?<![\w.])(?:{every})(?![\w.])")
 
-    def real(line: str) -> str:
-        return simulated.sub(lambda found: names[found[0]], line)
+    def real(lines: Sequence[str]) -> Sequence[str]:
+        return [simulated.sub(lambda found: names[found[0]], line) for line in lines]
 
-    return [
-        replace(one, change=replace(one.change, settings=[real(s) for s in one.change.settings]))
-        for one in remedies
+    causes = [
+        replace(one, path=one.path and names.get(one.path, one.path), evidence=real(one.evidence))
+        for one in told.causes
     ]
+    remedies = [
+        replace(one, change=replace(one.change, settings=real(one.change.settings)))
+        for one in told.remedies
+    ]
+    return replace(told, causes=causes, remedies=remedies)
 
 
 def _approached(

@@ -25,6 +25,16 @@ fn sized(way: Way, streams: u32, bytes: u64) -> Workload {
     }
 }
 
+fn lasting(way: Way, duration_ns: u64) -> Workload {
+    Workload::Bulk {
+        way,
+        streams: 1,
+        duration_ns: Some(duration_ns),
+        bytes: None,
+        rate_bps: None,
+    }
+}
+
 fn delivered(rows: &[Value]) -> u64 {
     rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum()
 }
@@ -96,15 +106,7 @@ fn finals_of_three_seconds(way: Way) -> usize {
     let world = World::new();
     world.add_endpoint();
     // Long enough for the join on a busy machine.
-    let duration_ns = Some(3 * SECOND);
-    let workload = Workload::Bulk {
-        way,
-        streams: 1,
-        duration_ns,
-        bytes: None,
-        rate_bps: None,
-    };
-    let mut flow = traffic(Protocol::Mptcp, workload);
+    let mut flow = traffic(Protocol::Mptcp, lasting(way, 3 * SECOND));
     flow.expected_joins = 1;
     assert_eq!(
         traffic::start(&[flow], &world.context).unwrap().wait(LONG),
@@ -145,15 +147,8 @@ fn nothing_is_left_under_way_when_the_time_is_over() {
         if !world.slow_down("2mbit") {
             return println!("skipped: this machine has no slow interfaces");
         }
-        let duration_ns = Some(SECOND);
-        let workload = Workload::Bulk {
-            way,
-            streams: 1,
-            duration_ns,
-            bytes: None,
-            rate_bps: None,
-        };
-        let running = traffic::start(&[traffic(protocol, workload)], &world.context).unwrap();
+        let flow = traffic(protocol, lasting(way, SECOND));
+        let running = traffic::start(&[flow], &world.context).unwrap();
         assert_eq!(running.wait(LONG), Ended::All);
         for node in &world.context.nodes {
             let list = || Command::new("ss").args(["-Htan"]).output().unwrap().stdout;
